@@ -1,0 +1,47 @@
+# One command each. Everything is installed into .venv; nothing outside this folder is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+INDEX := .rag-index
+
+.PHONY: demo test check docs bench nightly format clean
+
+# The marker is newer than what it was made from, so a second run installs nothing (and needs no network).
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,multilingual,watch]' -r requirements-dev.txt
+	touch $(READY)
+
+demo: $(READY) ## install, index the sample documents, answer a question
+	$(BIN)/rag-index build data/handbook
+	$(BIN)/rag-index query "How long is the warranty on a repaired pump?" --index data/handbook/.rag-index
+
+test: $(READY) ## all tests
+	$(BIN)/python -m pytest -q
+
+check: $(READY) ## what CI runs: format, lint, types, layers, tests with coverage, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/generate.py --check
+	$(MAKE) test
+
+docs: $(READY) ## write the reference pages by running the code
+	$(BIN)/python docs/generate.py
+
+bench: $(READY) ## all benchmarks against named rivals; needs requirements-bench.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-bench.txt
+	$(BIN)/python benchmarks/run.py
+
+nightly: $(READY) ## the long property and fault tests
+	RAG_INDEX_NIGHTLY=1 $(BIN)/python -m pytest -q -m "nightly or not nightly"
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis data/handbook/.rag-index

@@ -1,0 +1,1 @@
+"""Sentences found by NLTK Punkt; the only importer of nltk."""

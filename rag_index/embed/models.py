@@ -1,0 +1,1 @@
+"""Models through sentence-transformers; the only importer of torch."""

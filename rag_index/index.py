@@ -1,0 +1,1 @@
+"""An index as an object: open, add, remove, query."""

@@ -1,0 +1,1 @@
+"""build(): the chain of stages; the only module that sees them all."""

@@ -1,0 +1,1 @@
+"""Chroma as the published projection; the only importer of chromadb."""

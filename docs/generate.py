@@ -1,0 +1,165 @@
+"""Write the parts of the documentation that follow from the code, by running it; `--check` fails when one is stale."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTE = "<!-- written by docs/generate.py; change the code, then run `make docs` -->\n\n"
+WIDTH = 100
+
+
+def main() -> int:
+    """Write every page, or with ``--check`` name the stale ones; return the exit code."""
+    check = "--check" in sys.argv[1:]
+    stale = []
+    for name, make in PAGES.items():
+        path = ROOT / name
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        new = make(old)
+        if new == old:
+            continue
+        stale.append(name)
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(new, encoding="utf-8")
+    for name in stale:
+        print(f"{'stale' if check else 'written'}: {name}")
+    if stale and check:
+        print("run `make docs`", file=sys.stderr)
+    return int(check and bool(stale))
+
+
+def cli_page(_old: str) -> str:
+    """Every command's own help, as a terminal of 100 columns shows it."""
+    names = sorted(_commands())
+    parts = [NOTE + "# Commands\n\n", _fence(_help()), "\n"]
+    parts += [f"\n## {name}\n\n{_fence(_help(name))}\n" for name in names]
+    return "".join(parts)
+
+
+def settings_page(_old: str) -> str:
+    """Every setting with type, default, variable and meaning, from the dataclasses."""
+    from rag_index.settings import ENV_PREFIX, FILE_NAME, Settings
+
+    parts = [
+        NOTE + "# Settings\n\n",
+        _wrap(
+            f"A setting is looked for in this order: flag, variable, `{FILE_NAME}` in the folder or above it, the "
+            "user's `~/.config/rag-index/config.toml`, default. `rag-index config` shows each value and where it came "
+            "from. Lists are written with commas in variables and flags."
+        ),
+    ]
+    default = Settings()
+    for part in fields(Settings):
+        cls = type(getattr(default, part.name))
+        meanings = dict(_attributes(cls.__doc__ or ""))
+        parts.append(f"\n## [{part.name}]\n\n{_first_line(cls)}\n\n")
+        parts.append("| setting | type | default | variable | meaning |\n|---|---|---|---|---|\n")
+        for field in fields(cls):
+            variable = f"{ENV_PREFIX}{part.name}_{field.name}".upper()
+            value = "" if field.default is MISSING else f"`{_toml(field.default)}`"
+            kind = str(field.type).replace("|", "\\|")
+            parts.append(f"| `{field.name}` | `{kind}` | {value} | `{variable}` | {meanings.get(field.name, '')} |\n")
+    return "".join(parts)
+
+
+def errors_page(_old: str) -> str:
+    """The tree of errors with exit codes, from the classes."""
+    from rag_index import errors
+
+    rows = "".join(
+        f"| {'&nbsp;' * 4 * depth}`{cls.__name__}` | {cls.exit_code} | {_first_line(cls)} |\n"
+        for cls, depth in _tree(errors.RagIndexError)
+    )
+    return (
+        f"{NOTE}# Errors and exit codes\n\n"
+        "`rag-index` prints `error: ...` and a `hint: ...` to stderr; with `--json` the same as one JSON object.\n\n"
+        "| exit code | meaning |\n|---|---|\n"
+        "| 0 | done, also when nothing was found or files were skipped |\n"
+        "| 1 | failed |\n| 2 | the request is wrong |\n"
+        "| 3 | the index is missing, damaged or made by something else |\n"
+        "| 4 | `--strict`, and some files were skipped |\n| 5 | another build holds the index |\n"
+        "| 130, 143 | ended by Ctrl-C or SIGTERM |\n\n"
+        "In Python each is an exception of `rag_index.errors`:\n\n"
+        f"| error | exit code | meaning |\n|---|---|---|\n{rows}"
+    )
+
+
+def _commands() -> list[str]:
+    """Return the names of the commands that are not hidden."""
+    import typer.main
+    from rag_index.cli.app import app
+
+    group = typer.main.get_command(app)
+    return [name for name, command in getattr(group, "commands", {}).items() if not command.hidden]
+
+
+def _help(*command: str) -> str:
+    return run("-m", "rag_index", *command, "--help")
+
+
+def run(*arguments: str) -> str:
+    """Run Python in the project's folder with a plain terminal and return what it prints."""
+    plain = {"COLUMNS": str(WIDTH), "TERM": "dumb", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAG_INDEX_")}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, env={**kept, **plain}, check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def _attributes(doc: str) -> Iterator[tuple[str, str]]:
+    """Yield (name, meaning) of a docstring's ``Attributes:``."""
+    section = textwrap.dedent(doc.partition("Attributes:\n")[2])
+    for found in re.finditer(r"^(\w+): (.+(?:\n[ ]+.+)*)", section, re.MULTILINE):
+        yield found[1], " ".join(found[2].split()).replace("``", "`").replace("|", "\\|")
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").strip().splitlines()[0].replace("``", "`")
+
+
+def _tree(cls: type, depth: int = 0) -> Iterator[tuple[type, int]]:
+    yield cls, depth
+    for below in cls.__subclasses__():
+        yield from _tree(below, depth + 1)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None:
+        return "not set"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _fence(text: str) -> str:
+    body = "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+    return f"```text\n{body}\n```\n"
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(text, 120) + "\n"
+
+
+PAGES: dict[str, Callable[[str], str]] = {
+    "docs/reference/settings.md": settings_page,
+    "docs/reference/errors.md": errors_page,
+}
+# A command line that is not there yet has no page; one that is broken must fail.
+if (ROOT / "rag_index/cli/app.py").exists():
+    PAGES["docs/reference/cli.md"] = cli_page
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    sys.exit(main())

@@ -338,6 +338,8 @@ def _as_kind(value: Any, kind: Any) -> Any:  # noqa: ANN401
         return _as_bool(value)
     if isinstance(value, bool) or (kind is str and not isinstance(value, str)):
         raise TypeError
+    if kind is int and isinstance(value, float):
+        raise TypeError  # int() would drop the fraction in silence
     return kind(value)
 
 

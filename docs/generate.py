@@ -94,12 +94,10 @@ def errors_page(_old: str) -> str:
 
 
 def _commands() -> list[str]:
-    """Return the names of the commands that are not hidden."""
-    import typer.main
-    from rag_index.cli.app import app
+    """Return the names of the commands."""
+    from rag_index.cli.app import commands
 
-    group = typer.main.get_command(app)
-    return [name for name, command in getattr(group, "commands", {}).items() if not command.hidden]
+    return [each.name for each in commands]
 
 
 def _help(*command: str) -> str:

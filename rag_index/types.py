@@ -251,8 +251,8 @@ class ModelInfo:
 
     Attributes:
         name: As the user named it.
-        fingerprint: Digest of weights, tokenizer, pooling, normalisation and prompts. Engines of one model
-            share it: their vectors agree within the stated tolerance.
+        fingerprint: Digest of weights, tokenizer, pooling and normalisation. Engines of one model share it:
+            their vectors agree within the stated tolerance. Vectors' keys hold the document prompt beside it.
         dimension: Length of a vector.
         max_tokens: Most tokens read, special ones included; None when there is no limit.
         query_prompt: Put before every question.

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from rag_index.settings import Settings, load_settings
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"

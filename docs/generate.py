@@ -1,7 +1,12 @@
-"""Write the parts of the documentation that follow from the code, by running it; `--check` fails when one is stale."""
+"""Write the parts of the documentation that follow from the code, by running it.
+
+`--check` changes nothing and fails when a reference page or the table of figures is stale. What commands print in the
+pages (see transcripts.py) is checked by the tests.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,6 +15,8 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
+
+import transcripts
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTE = "<!-- written by docs/generate.py; change the code, then run `make docs` -->\n\n"
@@ -20,7 +27,8 @@ def main() -> int:
     """Write every page, or with ``--check`` name the stale ones; return the exit code."""
     check = "--check" in sys.argv[1:]
     stale = []
-    for name, make in PAGES.items():
+    pages = PAGES if check else [*PAGES, *((name, transcript) for name in transcripts.PAGES)]
+    for name, make in pages:
         path = ROOT / name
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         new = make(old)
@@ -93,6 +101,25 @@ def errors_page(_old: str) -> str:
     )
 
 
+def readme(old: str) -> str:
+    """The README with the table of figures that benchmarks have left beside their code."""
+    rows = ""
+    for path in sorted((ROOT / "benchmarks").glob("*/results*.json")):
+        for row in json.loads(path.read_text(encoding="utf-8")).get("readme", []):
+            source = path.relative_to(ROOT).as_posix()
+            rows += f"| {row['what']} | {row['ours']} | {row['others']} | [{path.parent.name}]({source}) |\n"
+    table = f"\n| what | rag-index | others | figures |\n|---|---|---|---|\n{rows}\n"
+    before, start, rest = old.partition("<!-- figures: written by docs/generate.py -->\n")
+    _, end, after = rest.partition("<!-- end of figures -->")
+    return f"{before}{start}{table}{end}{after}"
+
+
+def transcript(old: str) -> str:
+    """A page with the output of the commands that it shows."""
+    with transcripts.shell() as shell:
+        return transcripts.fill(old, shell)
+
+
 def _commands() -> list[str]:
     """Return the names of the commands."""
     from rag_index.cli.app import commands
@@ -150,13 +177,12 @@ def _wrap(text: str) -> str:
     return textwrap.fill(text, 120) + "\n"
 
 
-PAGES: dict[str, Callable[[str], str]] = {
-    "docs/reference/settings.md": settings_page,
-    "docs/reference/errors.md": errors_page,
-}
-# A command line that is not there yet has no page; one that is broken must fail.
-if (ROOT / "rag_index/cli/app.py").exists():
-    PAGES["docs/reference/cli.md"] = cli_page
+PAGES: list[tuple[str, Callable[[str], str]]] = [
+    ("docs/reference/cli.md", cli_page),
+    ("docs/reference/settings.md", settings_page),
+    ("docs/reference/errors.md", errors_page),
+    ("README.md", readme),
+]
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))

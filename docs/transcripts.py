@@ -47,7 +47,7 @@ class Shell:
 
 @contextmanager
 def shell(**variables: str) -> Iterator[Shell]:
-    """Make the folder: ``data/``, ``configs/`` as in the project, ``handbook/`` and ``docs/`` copies of the handbook."""
+    """Make the folder: ``data/``, ``configs/`` as in the project; ``handbook/``, ``docs/``: copies of the handbook."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "work"
         built = shutil.ignore_patterns(".rag-index", "__pycache__")

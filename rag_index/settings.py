@@ -34,6 +34,10 @@ class ExtractSettings:
         hidden: Read files and folders whose name begins with a dot.
         no_ignore: Read what ``.gitignore`` and ``.ragignore`` leave out.
         max_file_mb: Larger files are left out, and said.
+        max_text: Most characters of one document; a longer one is cut, and said.
+        max_pages: Most pages of one document that are read.
+        max_unpacked_mb: Most megabytes that the parts of a zip-based document may take unpacked.
+        max_parts: Most parts of a zip-based document.
         timeout_s: Seconds that one file may take.
         memory_mb: Memory that one extraction may take.
         workers: Extraction processes; 0 for one a core.
@@ -47,6 +51,10 @@ class ExtractSettings:
     hidden: bool = False
     no_ignore: bool = False
     max_file_mb: float = 100
+    max_text: int = 20_000_000
+    max_pages: int = 5000
+    max_unpacked_mb: float = 256
+    max_parts: int = 10_000
     timeout_s: float = 60
     memory_mb: int = 2048
     workers: int = 0
@@ -54,6 +62,10 @@ class ExtractSettings:
     def __post_init__(self) -> None:
         _choose("extract.hidden_text", self.hidden_text, ("drop", "flag", "keep"))
         _at_least("extract.max_file_mb", self.max_file_mb, 0)
+        _at_least("extract.max_text", self.max_text, 1)
+        _at_least("extract.max_pages", self.max_pages, 1)
+        _at_least("extract.max_unpacked_mb", self.max_unpacked_mb, 0)
+        _at_least("extract.max_parts", self.max_parts, 1)
         _at_least("extract.timeout_s", self.timeout_s, 0)
         _at_least("extract.memory_mb", self.memory_mb, 64)
         _at_least("extract.workers", self.workers, 0)

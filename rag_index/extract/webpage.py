@@ -1,0 +1,273 @@
+"""HTML: the visible text in runs whose place in the source is exact; menus and hidden parts marked, not lost."""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+
+from rag_index.extract.blocks import line_starts, nest, sections
+from rag_index.extract.decode import decode
+from rag_index.extract.runs import Run, pack_runs
+from rag_index.extract.text import as_document
+from rag_index.settings import ExtractSettings
+from rag_index.types import Block, Document, PositionMap, Source, Status
+
+_NEVER = {"script", "style", "template"}
+_VOID = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
+)
+_APART = "p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre section article figure hr main form"
+_LINES = "div br li tr dt dd nav header footer aside address details summary fieldset caption figcaption option body"
+_BREAKS = dict.fromkeys(_LINES.split(), 1) | dict.fromkeys(_APART.split(), 2)
+_KINDS = dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading")
+_KINDS |= {"p": "paragraph", "li": "item", "dt": "item", "dd": "item", "pre": "code", "table": "table", "tr": "row"}
+_KINDS |= {"blockquote": "quote", "main": "main", "article": "article"}
+_FURNITURE = {"nav", "footer", "aside", "noscript", "select", "button", "dialog", "svg", "datalist"}
+_FURNITURE_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "dialog"}
+_UNSEEN = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])", re.IGNORECASE
+)
+_STRETCH = re.compile(r"[^\x00-\x20]+(?: [^\x00-\x20]+)*")
+_PRE_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_CLOSED_BY = {"li": {"li"}, "tr": {"tr", "td", "th"}, "option": {"option"}}
+_CLOSED_BY |= {"dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "td": {"td", "th"}, "th": {"td", "th"}}
+_ENDS_PARAGRAPH = frozenset(_APART.split()) | {"address", "aside", "div", "fieldset", "footer", "header", "nav"}
+_META_NAMES = {"author", "description", "keywords", "date", "generator"}
+_MAIN_SHARE = {"main": 0.1, "article": 0.5}
+"""Least share of the visible text that makes an element the page's content and all the rest furniture."""
+
+
+def read_html(data: bytes, source: Source, options: ExtractSettings) -> Document:
+    """Read HTML or XHTML."""
+    decoded = decode(data, options.encoding)
+    document = as_document(decoded, source)
+    if decoded is None or not document.status.searchable:
+        return document
+    page = PageText(options)
+    page.read(decoded.text)
+    text = page.text()
+    if not text.strip():
+        return replace(document, status=Status.NO_TEXT, reason="the page holds no text", text="", meta=page.meta)
+    positions = PositionMap("runs", pack_runs(page.runs))
+    return replace(document, text=text, blocks=nest(page.all_blocks()), positions=positions, meta=page.meta)
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that has not ended: its name, the runs and text parts before it, its role or ""."""
+
+    tag: str
+    runs: int
+    parts: int
+    role: str = ""
+
+
+class PageText(HTMLParser):
+    """Collects the text of a page, with ``runs``, ``blocks`` and ``meta``."""
+
+    def __init__(self, options: ExtractSettings) -> None:
+        super().__init__(convert_charrefs=False)
+        self.runs: list[Run] = []
+        self.blocks: list[Block] = []
+        self.meta: dict[str, str] = {}
+        self._options = options
+        self._parts: list[str] = []
+        self._length = 0
+        self._gap = ""
+        self._open: list[_Open] = []
+        self._names: Counter[str] = Counter()
+        self._silent = 0
+        self._title: list[str] = []
+        self._source = ""
+        self._lines: list[int] = []
+        self._base = self._at = 0
+
+    def read(self, source: str) -> None:
+        """Read the whole page."""
+        self._source = source
+        self._lines = line_starts(source)
+        self.feed(source)
+        self._base, self._at = len(source) - len(self.rawdata), 0
+        self.close()
+        while self._open:
+            self._end(self._open.pop())
+        if title := " ".join("".join(self._title).split()):
+            self.meta["title"] = title
+
+    def text(self) -> str:
+        """Return the text."""
+        return "".join(self._parts)
+
+    def all_blocks(self) -> list[Block]:
+        """Return the blocks, sections among them; what stands outside the page's main part is furniture."""
+        content = [block for block in self.blocks if block.kind not in _MAIN_SHARE]
+        outside = [Block(start, end, "boilerplate", role="furniture") for start, end in self._around_main()]
+        placed = nest(content + outside)
+        titles = [block for block in placed if block.kind == "heading" and block.role == "body"]
+        return [*placed, *sections(titles, self._length)]
+
+    def _around_main(self) -> list[tuple[int, int]]:
+        for kind, share in _MAIN_SHARE.items():
+            spans = sorted(
+                (block.start, block.end) for block in self.blocks if block.kind == kind and block.role == "body"
+            )
+            if spans and sum(end - start for start, end in spans) > share * self._length:
+                borders = [0, *(at for span in _outermost(spans) for at in span), self._length]
+                pairs = zip(borders[::2], borders[1::2], strict=True)
+                return [(start, end) for start, end in pairs if end > start]
+        return []
+
+    # What html.parser calls
+
+    def updatepos(self, i: int, j: int) -> int:  # noqa: ARG002 (the parser's own signature)
+        """Remember where the parser is; an offset is cheaper than the line and column that it would count."""
+        self._at = j
+        return j
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element, closing those that can't hold it."""
+        given = dict(attrs)
+        if tag == "meta":
+            self._read_meta(given)
+        if tag == "html" and given.get("lang"):
+            self.meta["language"] = str(given["lang"])
+        self._close_implied(tag)
+        self._break(tag)
+        if tag in _VOID:
+            return
+        role = self._role(tag, given)
+        if role == "hidden" and self._options.hidden_text == "drop":
+            role = "dropped"
+        if tag in _NEVER or role == "dropped":
+            self._silent += 1
+            role = "dropped"
+        self._open.append(_Open(tag, len(self.runs), len(self._parts), role))
+        self._names[tag] += 1
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Treat ``<p/>`` as HTML does: as ``<p>``, unless the element can't hold anything."""
+        self.handle_starttag(tag, attrs)
+        if tag in self._names and self._source.lstrip().startswith("<?xml"):
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the element and those left open inside it; an end that opens nothing is ignored."""
+        if not self._names[tag]:
+            return
+        while True:
+            element = self._open.pop()
+            self._end(element)
+            if element.tag == tag:
+                return
+
+    def handle_data(self, data: str) -> None:
+        """Take text as it stands."""
+        if self._silent:
+            return
+        begin = self._base + self._at
+        if self._names["title"] and not self._names["svg"]:
+            self._title.append(data)
+            return
+        if self._names["pre"] or self._names["textarea"]:
+            for line in _PRE_LINE.finditer(data):
+                self._add(line.group(), begin + line.start(), len(line.group()))
+            return
+        done = 0
+        for found in _STRETCH.finditer(data):
+            if found.start() > done and not self._gap:
+                self._gap = " "
+            self._add(found.group(), begin + found.start(), found.end() - found.start())
+            done = found.end()
+        if done < len(data) and not self._gap:
+            self._gap = " "
+
+    def handle_entityref(self, name: str) -> None:
+        """Take ``&name;``."""
+        self._reference("&" + name)
+
+    def handle_charref(self, name: str) -> None:
+        """Take ``&#number;``."""
+        self._reference("&#" + name)
+
+    def _reference(self, written: str) -> None:
+        if self._silent:
+            return
+        begin = self._base + self._at
+        if self._source.startswith(";", begin + len(written)):
+            written += ";"
+        char = html.unescape(written)
+        if self._names["title"] and not self._names["svg"]:
+            self._title.append(char)
+        elif char.strip(" \t\r\n\f"):
+            self._add(char, begin, len(written))
+        elif not self._gap:
+            self._gap = " "
+
+    # Text and elements
+
+    def _add(self, text: str, at: int, length: int) -> None:
+        if self._parts and self._gap:
+            self._parts.append(self._gap)
+            self._length += len(self._gap)
+        self._gap = ""
+        line = bisect_right(self._lines, at)
+        self.runs.append(Run(self._length, len(text), at, length, line, at - self._lines[line - 1] + 1))
+        self._parts.append(text)
+        self._length += len(text)
+
+    def _break(self, tag: str) -> None:
+        wanted = _BREAKS.get(tag, 0)
+        if wanted:
+            self._gap = "\n" * max(wanted, self._gap.count("\n"))
+        elif tag in {"td", "th"} and "\n" not in self._gap and self._open and self.runs:
+            self._gap = "\t"
+
+    def _close_implied(self, tag: str) -> None:
+        if tag in _ENDS_PARAGRAPH and self._open and self._open[-1].tag == "p":
+            self.handle_endtag("p")
+        closes = _CLOSED_BY.get(tag, set())
+        while self._open and self._open[-1].tag in closes:
+            self._end(self._open.pop())
+
+    def _end(self, element: _Open) -> None:
+        self._names[element.tag] -= 1
+        self._break(element.tag)
+        if element.role == "dropped":
+            self._silent -= 1
+            return
+        kind = _KINDS.get(element.tag, element.tag if element.role else "")
+        if not kind or len(self.runs) == element.runs:
+            return
+        start = self.runs[element.runs].start
+        level = int(element.tag[1]) if kind == "heading" else 0
+        label = " ".join("".join(self._parts[element.parts :]).split()) if kind == "heading" else ""
+        self.blocks.append(Block(start, self._length, kind, label, element.role or "body", level))
+
+    def _role(self, tag: str, given: dict[str, str | None]) -> str:
+        """Return ``hidden``, ``furniture`` or "" for an element's own part in the page."""
+        unseen = "hidden" in given or given.get("aria-hidden") == "true" or _UNSEEN.search(given.get("style") or "")
+        if unseen and tag not in {"body", "html"}:
+            return "" if self._options.hidden_text == "keep" else "hidden"
+        # The header of an article holds its title; only that of the page is furniture.
+        header = tag == "header" and not (self._names["article"] or self._names["main"] or self._names["section"])
+        if header or tag in _FURNITURE or given.get("role") in _FURNITURE_ROLES:
+            return "furniture"
+        return ""
+
+    def _read_meta(self, given: dict[str, str | None]) -> None:
+        name, content = (given.get("name") or "").lower(), given.get("content")
+        if name in _META_NAMES and content:
+            self.meta[name] = " ".join(content.split())
+
+
+def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans that no other holds."""
+    kept: list[tuple[int, int]] = []
+    for span in spans:
+        if not kept or span[0] >= kept[-1][1]:
+            kept.append(span)
+    return kept

@@ -99,10 +99,11 @@ def _title(pdfium: Any, mark: Any) -> str:  # noqa: ANN401
 
 def _height(pdfium: Any, target: Any) -> float | None:  # noqa: ANN401
     """Return the y that an outline entry points to, in points, if it says one."""
-    given, values = (ctypes.c_int * 3)(), (ctypes.c_float * 3)()
-    refs = [ctypes.byref(given, 4 * i) for i in range(3)] + [ctypes.byref(values, 4 * i) for i in range(3)]
+    given = [ctypes.c_int() for _ in range(3)]
+    values = [ctypes.c_float() for _ in range(3)]
+    refs = [*map(ctypes.byref, given), *map(ctypes.byref, values)]
     found = pdfium.FPDFDest_GetLocationInPage(target, *refs)
-    return float(values[1]) if found and given[1] else None
+    return float(values[1].value) if found and given[1].value else None
 
 
 def _line_of(page: Page, title: str, height: float | None) -> Line | None:

@@ -79,6 +79,26 @@ def settings_page(_old: str) -> str:
     return "".join(parts)
 
 
+def default_profile(_old: str) -> str:
+    """A configuration file that names every default, with its meaning above it."""
+    from rag_index.settings import FILE_NAME, Settings
+
+    head = f"# Every setting with its default; copy what you want to change into {FILE_NAME} beside your documents.\n"
+    parts = [head, "# Written by docs/generate.py.\n"]
+    default = Settings()
+    for part in fields(Settings):
+        cls = type(getattr(default, part.name))
+        meanings = dict(_attributes(cls.__doc__ or ""))
+        parts.append(f"\n[{part.name}]\n")
+        for field in fields(cls):
+            meaning = meanings.get(field.name, "").replace("`", "").replace("\\|", "|")
+            parts.append(textwrap.fill(meaning, 120, initial_indent="# ", subsequent_indent="# ") + "\n")
+            # TOML has no word for "not set".
+            value = "" if field.default is None else f" {_toml(field.default)}"
+            parts.append(f"{'' if value else '# '}{field.name} ={value}\n")
+    return "".join(parts)
+
+
 def errors_page(_old: str) -> str:
     """The tree of errors with exit codes, from the classes."""
     from rag_index import errors
@@ -181,6 +201,7 @@ PAGES: list[tuple[str, Callable[[str], str]]] = [
     ("docs/reference/cli.md", cli_page),
     ("docs/reference/settings.md", settings_page),
     ("docs/reference/errors.md", errors_page),
+    ("configs/default.toml", default_profile),
     ("README.md", readme),
 ]
 

@@ -23,10 +23,3 @@ def test_a_profile_loads_and_changes_something(name: str) -> None:
 
 def test_the_default_profile_is_the_defaults() -> None:
     assert load("default") == Settings()
-
-
-def test_the_default_profile_names_every_setting_that_has_a_plain_default() -> None:
-    resolved = load_settings(config=CONFIGS / "default.toml", environ={})
-    unnamed = {key for key, origin in resolved.origins.items() if origin == "default"}
-    # A prompt that is not set has no TOML value: it is the model's own.
-    assert unnamed == {"embed.query_prompt", "embed.document_prompt"}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rag_index.chunk.bounds import bounds_for, count_tokens
-from rag_index.chunk.cutting import Cutter, Scope, walk
+from rag_index.chunk.cutting import Cutter, Scope
 from rag_index.chunk.foreign import foreign_spans
 from rag_index.chunk.languages import check_language, detect_language
+from rag_index.chunk.quick import quick_walk
 from rag_index.chunk.structure import borders, regions
 from rag_index.registry import Registry
 from rag_index.settings import ChunkSettings
@@ -75,7 +77,7 @@ def chunk(  # noqa: PLR0913 (one keyword a setting; only two are ever positional
     document = Document(Source(""), text=text)
     own = None if isinstance(chunker, str) else chunker
     spans = _spans(document, settings, tokens, embed=embed, own=own)
-    return (Chunk(span.of(text), index, span.start, span.end) for index, span in enumerate(spans))
+    return (Chunk(text[start:end], index, start, end) for index, (start, end) in enumerate(spans))
 
 
 def chunk_document(
@@ -99,7 +101,8 @@ def chunk_document(
         UsageError: at once, where something that the settings need is missing.
         UnknownNameError: at once, for an unknown chunker or language.
     """
-    return _spans(document, settings, tokens, embed=embed, keep_furniture=keep_furniture)
+    spans = _spans(document, settings, tokens, embed=embed, keep_furniture=keep_furniture)
+    return (Span(start, end) for start, end in spans)
 
 
 def _spans(
@@ -110,7 +113,7 @@ def _spans(
     embed: Callable[[Sequence[str]], Matrix] | None = None,
     keep_furniture: bool = False,
     own: Chunker | None = None,
-) -> Iterator[Span]:
+) -> Iterator[tuple[int, int]]:
     """Check all that can be checked, then return the lazy part."""
     check_chunker(settings)
     bounds = bounds_for(settings, document.text, tokens)
@@ -120,4 +123,4 @@ def _spans(
     if own is not None:
         return foreign_spans(document.text, parts, own, tokens)
     cutter: Cutter = chunkers.load(settings.chunker)(Scope(document.text, settings, borders(document), embed))
-    return (span for part in parts for span in walk(document.text, part, bounds, cutter))
+    return chain.from_iterable(quick_walk(document.text, part, bounds, cutter) for part in parts)

@@ -61,7 +61,9 @@ class CharacterCutter:
         own = tuple((separator,) for separator in separators if separator)
         self.levels: tuple[tuple[str, ...], ...] = own or (BLANK_LINE, LINE, SENTENCE)
         self.starts = self.levels if own else (LINE, SENTENCE)
-        self._present: dict[tuple[str, ...], tuple[int, int, tuple[str, ...]]] = {}
+        self.plain = not own and not borders
+        """Whether the usual separators are all that there is: what the fused walk is made for."""
+        self._present: dict[str, tuple[int, int, tuple[str, ...]]] = {}
 
     def cut(self, start: int, far: int, done: int) -> tuple[int, bool]:
         """Return the best border in the second half, else between unspaced letters, else in the first half."""
@@ -137,11 +139,11 @@ class CharacterCutter:
 
     def _occurring(self, level: tuple[str, ...], low: int, far: int) -> tuple[str, ...]:
         """Return the separators of `level` that occur around here; asked once in a million code points."""
-        known = self._present.get(level)
+        known = self._present.get(level[0])
         if known is None or low < known[0] or far + 8 > known[1]:
             end = max(low + PRESENCE, far + 8)
             found = tuple(separator for separator in level if self.text.find(separator, low, end) >= 0)
-            self._present[level] = known = (low, end, found)
+            self._present[level[0]] = known = (low, end, found)
         return known[2]
 
     def _tidy(self, low: int, far: int) -> int:

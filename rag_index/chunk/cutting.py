@@ -53,8 +53,8 @@ class Cutter(Protocol):
         ...
 
 
-def walk(text: str, region: Span, bounds: Bounds, cutter: Cutter) -> Iterator[Span]:
-    """Yield the chunks of ``text[region]``, lazily.
+def walk(text: str, region: Span, bounds: Bounds, cutter: Cutter) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of the chunks of ``text[region]``, lazily.
 
     Whatever the cutter answers: starts and ends strictly increase, no chunk is empty, begins or ends with
     white space or lies inside another, none is longer than the bounds allow, neighbours share at most the
@@ -64,35 +64,32 @@ def walk(text: str, region: Span, bounds: Bounds, cutter: Cutter) -> Iterator[Sp
     start = skip_space(text, region.start, region.end)
     done = start
     while start < region.end:
-        cut, forced = _choose(start, done, region.end, bounds, cutter)
-        end = trim_space(text, start, cut)
+        end, after = step(text, start, done, region.end, bounds, cutter)
         if end > done:
-            yield Span(start, end)
+            yield start, end
             done = end
-        if cut >= region.end:
-            return
-        if cut < done or cut <= start:  # it added nothing: go on behind what is covered
-            start = skip_space(text, done, region.end)
-            continue
-        after = _next(text, start, cut, end, forced, bounds, cutter)
-        start = skip_space(text, after, region.end)
+        start = after
 
 
-def _choose(start: int, done: int, stop: int, bounds: Bounds, cutter: Cutter) -> tuple[int, bool]:
+def step(text: str, start: int, done: int, stop: int, bounds: Bounds, cutter: Cutter) -> tuple[int, int]:
+    """Return the end of the chunk at `start`, at most `done` if it adds nothing, and the start of the next."""
     far = bounds.reach(start)
     cut, forced = (stop, False) if far >= stop else cutter.cut(start, far, done)
     while (over := bounds.excess(start, cut)) and cut > start + 1:
         # A character is at most four bytes, so a quarter of the excess is never too much.
         cut, forced = cutter.cut(start, max(start + 1, cut - max(1, over // 4)), done)
-    return cut, forced
-
-
-def _next(text: str, start: int, cut: int, end: int, forced: bool, bounds: Bounds, cutter: Cutter) -> int:  # noqa: FBT001
+    end = trim_space(text, start, cut)
+    if cut >= stop:
+        return end, stop
+    if cut < done:  # it added nothing: go on behind what is covered
+        return end, skip_space(text, done, stop)
+    after = cut
     back = max(bounds.back(cut), start + 1)
-    if back >= end:
-        return cut
-    after = border_after(text, back, end) if forced else cutter.resume(back, end)
-    return cut if after < bounds.least(start) or after >= end else after
+    if back < end:
+        after = border_after(text, back, end) if forced else cutter.resume(back, end)
+        if after < bounds.least(start) or after >= end:
+            after = cut
+    return end, skip_space(text, after, stop)
 
 
 def skip_space(text: str, at: int, stop: int) -> int:

@@ -12,7 +12,9 @@ from rag_index.settings import ChunkSettings
 from rag_index.types import Chunker, Span, Tokens
 
 
-def foreign_spans(text: str, parts: Sequence[Span], chunker: Chunker, tokens: Tokens | None) -> Iterator[Span]:
+def foreign_spans(
+    text: str, parts: Sequence[Span], chunker: Chunker, tokens: Tokens | None
+) -> Iterator[tuple[int, int]]:
     """Yield what `chunker` makes of each part of `text`; what is longer than the model reads is cut further.
 
     Raises:
@@ -28,12 +30,12 @@ def foreign_spans(text: str, parts: Sequence[Span], chunker: Chunker, tokens: To
             yield from _within_limit(text, Span(part.start + span.start, part.start + span.end), tokens)
 
 
-def _within_limit(text: str, span: Span, tokens: Tokens | None) -> Iterator[Span]:
+def _within_limit(text: str, span: Span, tokens: Tokens | None) -> Iterator[tuple[int, int]]:
     if tokens is None or tokens.limit is None:
-        yield span
+        yield span.start, span.end
         return
     bounds = TokenBounds(ChunkSettings(size=len(span), overlap=0), text, tokens)
     if bounds.reach(span.start) >= span.end and not bounds.excess(span.start, span.end):
-        yield span
+        yield span.start, span.end
     else:
         yield from walk(text, span, bounds, CharacterCutter(text))

@@ -109,6 +109,7 @@ _SCRIPTS = (
     ("hi", re.compile(r"[\u0900-\u097f]")),
     ("th", re.compile(r"[\u0e01-\u0e5b]")),
 )
+_NOT_LATIN = re.compile(r"[\u0370-\u1dff\u2e80-\uffef]")
 _WORD = re.compile(r"[^\W\d_]+")
 _WEIGHTS: dict[str, tuple[tuple[str, float], ...]] = {}
 
@@ -133,7 +134,7 @@ def detect_language(text: str) -> str:
 
 
 def _by_script(sample: str) -> str:
-    if sample.isascii():
+    if sample.isascii() or not _NOT_LATIN.search(sample):
         return ""
     letters = sum(map(len, _WORD.findall(sample)))
     for language, pattern in _SCRIPTS:

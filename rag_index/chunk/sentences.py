@@ -8,46 +8,35 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from rag_index.chunk.abbreviations import BEFORE_NUMBERS, EXTRA
 from rag_index.chunk.characters import CharacterCutter, character
-from rag_index.chunk.cutting import Scope
+from rag_index.chunk.cutting import Scope, skip_space, trim_space
 from rag_index.chunk.languages import PUNKT, detect_language
 
-EXTRA_ABBREVIATIONS = {
-    "en": (
-        "e.g i.e cf al etc fig figs eq eqs sec ch vol ed eds pp approx dept est resp ca viz incl m.d ph.d b.a m.a "
-        "b.sc m.sc a.k.a no nos"
-    ),
-    "fr": "mme mmes mlle mlles mm p.ex ex cf env art chap fig éd vol pp dr me st ste av tél n.b c.-à-d réf",
-    "pt": (
-        "sr sra srs sras dr dra drs dras prof profa profª pág págs p.ex ex art arts fig cap vol núm nº av exmo "
-        "exma tel obs ltda sto sta eng"
-    ),
-    "es": "sr sra sres dr dra ud uds pág págs p.ej ej art fig cap vol núm av tel etc aprox",
-    "de": "z.b d.h u.a usw bzw ca vgl nr abb bd evtl ggf inkl s.o s.u str dr prof hr fr",
-    "it": "sig sigg dott prof pag pagg art fig cap vol ecc es p.es avv ing",
-}
-"""Abbreviations that Punkt's models lack, though readers of these languages meet them daily."""
-
-BEFORE_NUMBERS = frozenset((
-    "no", "nos", "nr", "n", "fig", "figs", "art", "arts", "p", "pp", "pág", "págs",
-    "pag", "pagg", "ch", "chap", "cap", "vol", "eq", "sec", "núm", "nº", "abb", "bd",
-    "§",
-))  # fmt: skip
-"""Abbreviations only when a number follows: "No. 5", "art. 12"."""
-
+PASSAGE = 8192
+"""Code points that share one detected language."""
+_SAMPLE = 800
+_LOOKAHEAD = 64
 NEAR = 256
 """Code points looked through at a time."""
-_LONGEST_WORD = 1000
+LONGEST_WORD = 1000
+"""Code points of a word, or of the white space behind it, that are looked at."""
+_SHORT = 5
+"""Letters of a word that may be an abbreviation though no table has it."""
+
 _SPACES = " \n\t\r\x0b\x0c"
-_CANDIDATE = re.compile(r"[.?!](?![^\W_])|[。！？．｡]|…|\n")
+_SPACE = re.compile(f"[{_SPACES}]")
+_UNIT = r"[ \t]*(?:\#{1,6}[ \t]|(?:[-*+•‣◦]|\d{1,3}[.)])[ \t]|```|~~~|\||\r?\n)"
+_HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t]|```|~~~)")
+_CANDIDATE = re.compile(
+    rf"[.?!](?![^\W_])|[。！？．｡…]|\n(?={_UNIT})|^(?=[ \t]*(?:\#{{1,6}}[ \t]|```|~~~))", re.MULTILINE
+)
 _AFTER = re.compile(r"[\"')\]}’”»」』）】〕》〉]*")
 _CJK_STOPS = "。！？．｡"
-_CJK_GOES_ON = re.compile(r"[\s]*(?:と|って|という|との|や|の|を|が|は|も|に|で|など)")
-_UNIT = re.compile(r"[ \t]*(?:#{1,6}[ \t]|(?:[-*+•‣◦]|\d{1,3}[.)])[ \t]|```|~~~|\|)")
-_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_BLANK = re.compile(r"[ \t\r\x0b\x0c]*(?:\n|$)")
+_CJK_GOES_ON = re.compile(r"\s*(?:と|って|という|や|の|を|が|は|も|に|で|など)")
 _MARKER = re.compile(r"(?:^|\n)[ \t>]*(?:\d{1,3}|[A-Za-z])[.)]$")
+_OPENERS = "«“‘„‹「『"
+_LAST_PART = re.compile(r"[^'’(\[«“\"‘„/-]*$")
 
 
 def sentence(scope: Scope) -> SentenceCutter:
@@ -58,6 +47,9 @@ def sentence(scope: Scope) -> SentenceCutter:
 class Sentences:
     """The ends of the sentences of one text, each found by looking at its surroundings only.
 
+    A sentence ends at a blank line, before and behind a heading or a fence, before a list item, at a CJK stop,
+    and where NLTK Punkt says so, corrected where its tables are known to fall short.
+
     Args:
         text: The whole text.
         language: ISO 639-1 code, or ``auto``: detected, passage by passage where a document mixes languages.
@@ -67,13 +59,14 @@ class Sentences:
         self.text = text
         self.language = language
         self._main = detect_language(text) if language == "auto" else language
+        self._passages: dict[int, str] = {}
 
     def last_end(self, low: int, far: int) -> int:
         """Return the last end of a sentence in ``(low, far]``, or -1."""
-        high = far
+        high = far + 1
         while high > low:
             start = max(low, high - NEAR)
-            for place in reversed([match.start() for match in _CANDIDATE.finditer(self.text, start, high)]):
+            for place in reversed(self._candidates(self._line_start(start, low), high)):
                 end, _ = self._judge(place)
                 if low < end <= far:
                     return end
@@ -82,13 +75,13 @@ class Sentences:
 
     def first_start(self, back: int, end: int) -> int:
         """Return the first start of a sentence in ``[back, end)``, or `end`."""
-        text, at = self.text, back
-        while at > 0 and text[at - 1].isspace():
-            at -= 1
-        for match in _CANDIDATE.finditer(text, max(0, at - 8), end):
+        at = trim_space(self.text, 0, back)
+        for match in _CANDIDATE.finditer(self.text, self._line_start(max(0, at - 8), 0), end):
             stop, start = self._judge(match.start())
-            if stop >= 0 and back <= start < end:
-                return start
+            if stop >= 0:
+                start = skip_space(self.text, start, end)
+                if back <= start < end:
+                    return start
         return end
 
     def ends(self) -> Iterator[tuple[int, int]]:
@@ -100,26 +93,33 @@ class Sentences:
                 yield end, start
                 done = end
 
+    def _candidates(self, start: int, stop: int) -> list[int]:
+        """Return where a sentence may end in ``[start, stop)``."""
+        found = _CANDIDATE.finditer(self.text, start, stop + _LOOKAHEAD)
+        return [place for place in [match.start() for match in found] if place < stop]
+
+    def _line_start(self, at: int, low: int) -> int:
+        """Return where the line of `at` begins, so that a heading is seen; `at` where that is far away."""
+        return max(self.text.rfind("\n", max(low, at - LONGEST_WORD), at) + 1, 0) or (0 if at <= LONGEST_WORD else at)
+
     def _judge(self, at: int) -> tuple[int, int]:
         """Return (end of the sentence, start of the next) where the candidate at `at` ends one, else (-1, -1)."""
         char = self.text[at]
         if char == "\n":
-            return self._judge_line(at)
+            return at, at + 1
+        here = self.text.rfind("\n", max(0, at - LONGEST_WORD), at) + 1
+        if (here or at <= LONGEST_WORD) and _HEADING.match(self.text, here):
+            return self._heading_end(at)
         if char in _CJK_STOPS:
             return self._judge_cjk(at)
         if char == "…":
             return self._judge_ellipsis(at)
         return self._judge_stop(at)
 
-    def _judge_line(self, at: int) -> tuple[int, int]:
-        """A line end is a border at a blank line, and where a heading, an item or a fence begins or ends."""
-        text = self.text
-        here = text.rfind("\n", 0, at) + 1
-        if _BLANK.match(text, at + 1) or _UNIT.match(text, at + 1):
-            return at, at + 1
-        if _HEADING.match(text, here) or _FENCE.match(text, here):
-            return at, at + 1
-        return -1, -1
+    def _heading_end(self, at: int) -> tuple[int, int]:
+        """A heading or the line of a fence is one sentence, whatever stops it holds."""
+        end = self.text.find("\n", at, at + LONGEST_WORD)
+        return (end, end + 1) if end >= 0 else (-1, -1)
 
     def _judge_cjk(self, at: int) -> tuple[int, int]:
         text = self.text
@@ -133,53 +133,66 @@ class Sentences:
         return end, end
 
     def _judge_ellipsis(self, at: int) -> tuple[int, int]:
+        """An ellipsis ends a sentence where a capital follows."""
         end = _end_of(_AFTER, self.text, at + 1)
-        follows = self.text[end : end + NEAR].lstrip()[:1]
-        if self.text[end : end + 1].isspace() and follows.isupper():
-            return end, end + 1
-        return -1, -1
+        start = skip_space(self.text, end, min(len(self.text), end + LONGEST_WORD))
+        return (end, start) if start > end and self.text[start : start + 1].isupper() else (-1, -1)
 
     def _judge_stop(self, at: int) -> tuple[int, int]:
         text = self.text
-        begin = _word_begin(text, at)
-        found = self._candidate(begin, at)
-        if found is None:
+        match = self._context(at)
+        if match is None:
             return -1, -1
-        after_token, end, start = found
-        if text[at] == "." and self._is_no_end(begin, at, start):
+        if text[at - 2 : at + 1] == "...":
+            return self._judge_ellipsis(at)
+        begin = _word_begin(text, at)
+        end, start = match.end(), match.start("next_tok") if match["next_tok"] else match.end()
+        closers = _realignment().match(text, start)
+        if closers and not (start > end and text[start] in _OPENERS):
+            end, start = start + len(closers.group().rstrip()), closers.end()
+        if self._goes_on(begin, at, skip_space(text, start, min(len(text), start + LONGEST_WORD))):
             return -1, -1
         tokenizer = _tokenizer(self._language(at))
-        if not tokenizer.text_contains_sentbreak(text[begin:at] + text[at] + after_token):
+        if not tokenizer.text_contains_sentbreak(text[begin : at + 1] + match["after_tok"]):
             return -1, -1
-        closers = _realignment().match(text, start)
-        if closers:
-            end, start = start + len(closers.group().rstrip()), closers.end()
         return end, start
 
-    def _candidate(self, begin: int, at: int) -> tuple[str, int, int] | None:
-        """Return what NLTK would judge at `at`: (text that follows, end, next start); of a word's stops the last."""
+    def _context(self, at: int) -> re.Match[str] | None:
+        """Return what NLTK's pattern finds at `at`; of the stops in a word it judges the last only."""
         text = self.text
-        match = _context().match(text, at)
+        match = _period_context().match(text, at, at + LONGEST_WORD)
         if match is None:
             return None
         stop = _word_end(text, at + 1)
-        later = _context().search(text, at + 1, _word_end(text, stop + 1))
-        if later is not None and later.start() < stop:
-            return None
-        del begin
-        next_token = match.group("next_tok")
-        return match.group("after_tok"), match.end(), match.start("next_tok") if next_token else match.end()
+        if stop > at + 1:
+            later = _period_context().search(text, at + 1, at + LONGEST_WORD)
+            if later is not None and later.start() < stop:
+                return None
+        return match
 
-    def _is_no_end(self, begin: int, at: int, start: int) -> bool:
-        """What Punkt's tables can't say: a list marker, or an abbreviation that goes with a number."""
+    def _goes_on(self, begin: int, at: int, start: int) -> bool:
+        """What Punkt's tables can't say: list markers, numbers after abbreviations, a small letter that follows."""
         text = self.text
+        follows = text[start : start + 1]
+        if text[at] != ".":
+            return follows.islower()
         if _MARKER.search(text[max(0, begin - 12) : at + 1]):
             return True
-        word = text[begin:at].lstrip("(\"'«“").lower()
-        return word in BEFORE_NUMBERS and text[start : start + 1].isdigit()
+        found = _LAST_PART.search(text, begin, at)
+        word = found.group().lower() if found else ""
+        if follows.isdigit():
+            return word in BEFORE_NUMBERS
+        return follows.islower() and (len(word) <= _SHORT or "." in word or word in EXTRA.get(self._language(at), ()))
 
-    def _language(self, at: int) -> str:  # noqa: ARG002
-        return self._main if self._main in PUNKT else "en"
+    def _language(self, at: int) -> str:
+        """Return the Punkt language at `at`: the document's, or that of the passage where it is another."""
+        part = at // PASSAGE
+        if part not in self._passages:
+            language = self.language
+            if language == "auto":
+                language = detect_language(self.text[part * PASSAGE : part * PASSAGE + _SAMPLE]) or self._main
+            self._passages[part] = language if language in PUNKT else "en"
+        return self._passages[part]
 
 
 class SentenceCutter:
@@ -206,21 +219,18 @@ def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 def _word_begin(text: str, at: int) -> int:
     """Return where the word that ends at `at` begins, as NLTK sees words: between ASCII white space."""
-    low = max(0, at - _LONGEST_WORD)
+    low = max(0, at - LONGEST_WORD)
     return max(low, *(text.rfind(space, low, at) + 1 for space in _SPACES))
 
 
-_SPACE = re.compile(f"[{_SPACES}]")
-
-
 def _word_end(text: str, at: int) -> int:
-    high = min(len(text), at + _LONGEST_WORD)
+    high = min(len(text), at + LONGEST_WORD)
     match = _SPACE.search(text, at, high)
     return match.start() if match else high
 
 
 @cache
-def _context() -> re.Pattern[str]:
+def _period_context() -> re.Pattern[str]:
     pattern: re.Pattern[str] = _punkt_module().PunktLanguageVars().period_context_re()
     return pattern
 
@@ -245,7 +255,7 @@ def _tokenizer(language: str) -> Any:  # noqa: ANN401
     punkt = _punkt_module()
     tables = import_module(f"punkt.data.{PUNKT[language]}")
     parameters = punkt.PunktParameters()
-    parameters.abbrev_types = {*tables.ABBREV_TYPES, *EXTRA_ABBREVIATIONS.get(language, "").split()}
+    parameters.abbrev_types = {*tables.ABBREV_TYPES, *EXTRA.get(language, frozenset())}
     parameters.collocations = set(tables.COLLOCATIONS)
     parameters.sent_starters = set(tables.SENT_STARTERS)
     parameters.ortho_context = defaultdict(int, tables.ORTHO_CONTEXT)

@@ -1,1 +1,36 @@
-"""store stage."""
+"""The index on disk: our truth in SQLite and a file of vectors, and Chroma as its published projection."""
+
+from rag_index.store.layout import FOLDER, Layout, find_index
+from rag_index.store.lock import WriterLock
+from rag_index.store.manifest import Manifest
+from rag_index.store.rows import (
+    HEADING_SEPARATOR,
+    ChunkRow,
+    Counts,
+    DocumentRow,
+    Hint,
+    IndexInfo,
+    Known,
+    Piece,
+    Prepared,
+)
+from rag_index.store.snapshot import Snapshot, open_snapshot
+
+__all__ = [
+    "FOLDER",
+    "HEADING_SEPARATOR",
+    "ChunkRow",
+    "Counts",
+    "DocumentRow",
+    "Hint",
+    "IndexInfo",
+    "Known",
+    "Layout",
+    "Manifest",
+    "Piece",
+    "Prepared",
+    "Snapshot",
+    "WriterLock",
+    "find_index",
+    "open_snapshot",
+]

@@ -1,1 +1,0 @@
-"""build(): the chain of stages; the only module that sees them all."""

@@ -1,0 +1,98 @@
+"""One document on its way from text to chunks that can be stored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rag_index.chunk import chunk_document, count_tokens
+from rag_index.embed.cache import vector_key
+from rag_index.extract.fold import Folded, fold
+from rag_index.extract.positions import heading_path
+from rag_index.settings import Settings
+from rag_index.store import HEADING_SEPARATOR, Hint, Piece, Prepared
+from rag_index.store.keywords import index_terms
+from rag_index.types import Document, Embedder, Ledger, ModelInfo, Span, Tokens
+
+if TYPE_CHECKING:
+    from rag_index.types import Matrix
+
+FILE = "file"
+"""Origin of documents that a build found, and may remove when their file is gone."""
+
+
+def prepare(document: Document, embedder: Embedder, settings: Settings, *, hint: Hint, origin: str = FILE) -> Prepared:
+    """Cut `document` and say what is to be embedded; the model finds token borders but embeds nothing here.
+
+    Only the `semantic` chunker has sentences embedded.
+    """
+    if not document.status.searchable:
+        return Prepared(document, origin, hint)
+    folded = fold(document.text)
+    tokens = _tokens(folded, embedder)
+    if settings.chunk.heading_context:
+        tokens = _with_room_for_headings(document, tokens, embedder)
+    spans = chunk_document(
+        document, settings.chunk, tokens, embed=_embed(embedder), keep_furniture=settings.extract.keep_furniture
+    )
+    pieces, ledger = [], Ledger()
+    for span in spans:
+        count, unknown = count_tokens(tokens, span)
+        cut = max(0, count - tokens.limit) if tokens.limit else 0
+        ledger += Ledger(count, count - cut, cut, unknown)
+        pieces.append(_piece(document, folded, span, count, settings, embedder.info))
+    return Prepared(document, origin, hint, tuple(pieces), ledger)
+
+
+def _tokens(folded: Folded, embedder: Embedder) -> Tokens:
+    """Find the borders of the tokens in the document's own text."""
+    tokens = embedder.tokens(folded.text)
+    if not folded.edits:
+        return tokens
+    spans = [folded.back(start, end) for start, end in zip(tokens.starts, tokens.ends, strict=True)]
+    return replace(
+        tokens,
+        starts=[span.start for span in spans],
+        ends=[span.end for span in spans],
+        unknown=[folded.back(at, at + 1).start for at in tokens.unknown],
+    )
+
+
+def _with_room_for_headings(document: Document, tokens: Tokens, embedder: Embedder) -> Tokens:
+    """Count the longest heading path of the document as tokens that every chunk has."""
+    titles = {heading_path(document, block.start) for block in document.blocks if block.kind == "section"}
+    longest = max((len(embedder.tokens(_before(path)).starts) for path in titles), default=0)
+    return replace(tokens, extra=tokens.extra + longest)
+
+
+def _before(titles: Sequence[str]) -> str:
+    return f"{' > '.join(titles)}\n\n" if titles else ""
+
+
+def _piece(document: Document, folded: Folded, span: Span, tokens: int, settings: Settings, info: ModelInfo) -> Piece:
+    text, search_text = span.of(document.text), folded.slice(span.start, span.end)
+    titles = heading_path(document, span.start)
+    embedded = (_before(titles) if settings.chunk.heading_context else "") + search_text
+    digest = _hash(text)
+    return Piece(
+        start=span.start,
+        end=span.end,
+        uid=digest if embedded == text else _hash(text, embedded),
+        digest=digest,
+        key=vector_key(info, embedded),
+        embedded=embedded,
+        terms=index_terms(search_text),
+        heading=HEADING_SEPARATOR.join(titles),
+        tokens=tokens,
+    )
+
+
+def _hash(*texts: str) -> bytes:
+    """Return 16 bytes made from `texts`."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _embed(embedder: Embedder) -> Callable[[Sequence[str]], Matrix]:
+    return embedder.embed

@@ -20,7 +20,7 @@ from rag_index.pipeline.prepare import FILE, prepare
 from rag_index.pipeline.rehearsal import rehearse
 from rag_index.pipeline.report import BuildReport, Skipped
 from rag_index.pipeline.scan import Plan, Roots, Scan, documents_of, outside
-from rag_index.pipeline.states import Work, drop_others, open_work, root_of, same_model
+from rag_index.pipeline.states import Work, drop_others, open_work, same_model
 from rag_index.pipeline.stopping import Stop
 from rag_index.pipeline.unit import UnitWriter, Vectors
 from rag_index.settings import Settings
@@ -249,8 +249,9 @@ class _Stored:
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         slots = self.manifest.slots(keys)
-        rows = self.manifest.vectors_of(list(slots.values())) if slots else []
-        return dict(zip(slots, rows, strict=True))
+        if not slots:
+            return {}
+        return dict(zip(slots, self.manifest.vectors_of(list(slots.values())), strict=True))
 
 
 def _store(run: _Run, writer: UnitWriter, document: Document, hint: Hint, known: Mapping[str, Known]) -> None:

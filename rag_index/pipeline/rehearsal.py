@@ -33,7 +33,9 @@ def rehearse(
         fits = snapshot is not None and identity(snapshot.info.settings) == identity(settings)
         here, before = (known, {}) if fits else ({}, known)
         plan = Scan(here, before, full=full).plan(outside(found, layout.index), roots.scopes, report)
-        rehearsal = _Rehearsal(layout, settings, load, snapshot, {name: was.id for name, was in known.items()}, fits=fits)
+        rehearsal = _Rehearsal(
+            layout, settings, load, snapshot, {name: was.id for name, was in known.items()}, fits=fits
+        )
         for document, hint in documents_of(plan, rehearsal.stored, settings, report):
             rehearsal.store(document, hint)
         return rehearsal.report(plan)

@@ -59,7 +59,7 @@ class BuildReport:
     chunks: ChunkCounts = field(default_factory=ChunkCounts)
     embedded: int = 0
     reused: int = 0
-    tokens: Ledger = Ledger()
+    tokens: Ledger = field(default_factory=Ledger)
     skipped: list[Skipped] = field(default_factory=list)
     model: str = ""
     engine: str = ""

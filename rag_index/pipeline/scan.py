@@ -47,7 +47,9 @@ class Roots:
         root = stored or (folder if all(_inside(path, folder) for path in absolute) else _common(absolute))
         for path in absolute:
             if not _inside(path, root):
-                raise UsageError(f"{path} is not below {root}, the root of this index", "Use --index DIR for another index.")
+                raise UsageError(
+                    f"{path} is not below {root}, the root of this index", "Use --index DIR for another index."
+                )
         return cls(root, tuple(absolute))
 
     @property
@@ -109,7 +111,9 @@ class Scan:
         full: Read every file again.
     """
 
-    def __init__(self, here: Mapping[str, Known], before: Mapping[str, Known] | None = None, *, full: bool = False) -> None:
+    def __init__(
+        self, here: Mapping[str, Known], before: Mapping[str, Known] | None = None, *, full: bool = False
+    ) -> None:
         self._here = here
         self._before = before or {}
         self._full = full
@@ -180,7 +184,12 @@ class Scan:
     def _same(file: Found, known: Known, hint: Hint) -> tuple[bool, bool]:
         """Whether the file is as it was, and whether that follows from its looks alone."""
         was = known.hint
-        looks = (was.size, was.mtime_ns, was.ctime_ns, was.inode) == (hint.size, hint.mtime_ns, hint.ctime_ns, hint.inode)
+        looks = (was.size, was.mtime_ns, was.ctime_ns, was.inode) == (
+            hint.size,
+            hint.mtime_ns,
+            hint.ctime_ns,
+            hint.inode,
+        )
         racy = max(was.mtime_ns, was.ctime_ns) > was.read_ns - _RACY_NS
         if looks and not racy:
             return True, True

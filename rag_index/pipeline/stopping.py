@@ -24,7 +24,9 @@ class Stop:
                 self._before[number] = signal.signal(number, self._note)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
 

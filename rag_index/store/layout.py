@@ -1,16 +1,16 @@
 """Where the parts of an index lie on disk, and small files that change at once or not at all.
 
-    .rag-index/
-      .gitignore          *
-      lock                held by the one writer
-      current             which state answers
-      state-1/            the truth
-        index.sqlite          documents, chunks, keywords, keys of vectors
-        vectors-1.f32         the vectors, one row of float32 each
-        seal                  checksum of index.sqlite, while nobody changes it
-      chroma/             the projection: made from the truth, for Chroma's clients
-        current               which generation is published, and of which state
-        gen-000001/
+.rag-index/
+  .gitignore          *
+  lock                held by the one writer
+  current             which state answers
+  state-1/            the truth
+    index.sqlite          documents, chunks, keywords, keys of vectors
+    vectors-1.f32         the vectors, one row of float32 each
+    seal                  checksum of index.sqlite, while nobody changes it
+  chroma/             the projection: made from the truth, for Chroma's clients
+    current               which generation is published, and of which state
+    gen-000001/
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ class WriterLock:
         try:
             self._file = self._path.open("a+", encoding="utf-8")
         except OSError as error:
-            raise StoreError(f"can't write {self._path}: {error.strerror}", "Make the index folder writable.") from error
+            raise StoreError(
+                f"can't write {self._path}: {error.strerror}", "Make the index folder writable."
+            ) from error
         deadline = time.monotonic() + _PATIENCE_S
         while not _try_lock(self._file):
             if time.monotonic() > deadline:
@@ -44,7 +46,9 @@ class WriterLock:
         self._sign(self._file)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -25,6 +25,8 @@ from rag_index.store.seal import seal, unseal
 from rag_index.types import Document, Ledger, ModelInfo, Status
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rag_index.types import Matrix
 
 _LOG_LIMIT = 64 << 20
@@ -41,8 +43,14 @@ class Manifest:
         self.folder = folder
         self._sql = connection
         self._changed = False
-        self.live = np.zeros(0, bool)
-        self._load()
+        where = self.value("vectors")
+        self._number, rows = int(where["file"]), int(where["rows"])
+        last = connection.execute("SELECT crc FROM sums WHERE block = ?", (rows // BLOCK,)).fetchone()
+        path = folder / f"vectors-{self._number}.f32"
+        self._vectors = VectorFile(path, self.model.dimension, rows, last[0] if last and rows % BLOCK else 0)
+        (packed,) = connection.execute("SELECT value FROM state WHERE name = 'live'").fetchone()
+        self.live = unpack_live(packed, rows)
+        self._generation = int(self.value("generation"))
 
     @classmethod
     def create(cls, folder: Path, settings: Settings, model: ModelInfo, *, root: str, generation: int = 0) -> Self:
@@ -109,7 +117,9 @@ class Manifest:
 
     def totals(self) -> tuple[int, Ledger]:
         """Return how many chunks are live, and their tokens."""
-        row = self._sql.execute("SELECT total(chunks), total(seen), total(cut), total(unknown) FROM documents").fetchone()
+        row = self._sql.execute(
+            "SELECT total(chunks), total(seen), total(cut), total(unknown) FROM documents"
+        ).fetchone()
         chunks, seen, cut, unknown = map(int, row)
         return chunks, Ledger(seen, seen - cut, cut, unknown)
 
@@ -146,12 +156,11 @@ class Manifest:
         if not keys:
             return
         first = self._vectors.rows
-        with schema.failures(self.folder), self._vectors.appending(matrix) as sums:
-            with self._commit():
-                pairs = [(key, first + at) for at, key in enumerate(keys)]
-                self._sql.executemany("INSERT INTO vectors VALUES (?, ?)", pairs)
-                self._sql.executemany("INSERT OR REPLACE INTO sums VALUES (?, ?)", sums.items())
-                self._put("vectors", {"file": self._number, "rows": self._vectors.rows})
+        with schema.failures(self.folder), self._vectors.appending(matrix) as sums, self._commit():
+            pairs = [(key, first + at) for at, key in enumerate(keys)]
+            self._sql.executemany("INSERT INTO vectors VALUES (?, ?)", pairs)
+            self._sql.executemany("INSERT OR REPLACE INTO sums VALUES (?, ?)", sums.items())
+            self._put("vectors", {"file": self._number, "rows": self._vectors.rows})
         passing("keys-committed")
         self.live = np.concatenate([self.live, np.zeros(len(keys), bool)])
 
@@ -239,19 +248,6 @@ class Manifest:
 
     # --- parts ---
 
-    def _load(self) -> None:
-        where = self.value("vectors")
-        self._number = int(where["file"])
-        rows, dimension = int(where["rows"]), self.model.dimension
-        last = self._sql.execute("SELECT crc FROM sums WHERE block = ?", (rows // BLOCK,)).fetchone()
-        path = self.folder / f"vectors-{self._number}.f32"
-        self._vectors = VectorFile(path, dimension, rows, last[0] if last and rows % BLOCK else 0)
-        (packed,) = self._sql.execute("SELECT value FROM state WHERE name = 'live'").fetchone()
-        bits = np.unpackbits(np.frombuffer(packed, np.uint8))
-        self.live = np.zeros(rows, bool)
-        self.live[: min(rows, len(bits))] = bits[:rows]
-        self._generation = int(self.value("generation"))
-
     @contextmanager
     def _commit(self) -> Iterator[None]:
         with schema.failures(self.folder), _transaction(self._sql):
@@ -297,7 +293,9 @@ class Manifest:
             self._sql.execute(f"UPDATE documents SET {marks} WHERE id = ?", (*values.values(), id_))
         else:
             marks = ", ".join("?" * len(values))
-            id_ = self._sql.execute(f"INSERT INTO documents ({names}) VALUES ({marks})", tuple(values.values())).lastrowid
+            id_ = self._sql.execute(
+                f"INSERT INTO documents ({names}) VALUES ({marks})", tuple(values.values())
+            ).lastrowid
         self._sql.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?)", (id_, pack_document(document)))
         self._put_pieces(id_, prepared.pieces)
         return (new - old).total(), (old - new).total()
@@ -327,8 +325,8 @@ class Manifest:
         return id_
 
     def _heading_id(self, path: str) -> int:
-        row = self._sql.execute("SELECT id FROM headings WHERE path = ?", (path,)).fetchone()
-        return int(row[0] if row else self._sql.execute("INSERT INTO headings (path) VALUES (?)", (path,)).lastrowid)
+        self._sql.execute("INSERT OR IGNORE INTO headings (path) VALUES (?)", (path,))
+        return int(self._sql.execute("SELECT id FROM headings WHERE path = ?", (path,)).fetchone()[0])
 
     def _drop_chunks(self, document: int, keep: Container[bytes] = ()) -> Counter[bytes]:
         """Delete the chunks of a document, and the texts that no chunk holds any more but those in `keep`."""
@@ -364,6 +362,14 @@ class Manifest:
             self._sql.executemany("INSERT INTO sums VALUES (?, ?)", sums.items())
             self._put("vectors", {"file": number, "rows": len(keep)})
             self.live = np.ones(len(keep), bool)
+
+
+def unpack_live(packed: bytes, rows: int) -> NDArray[np.bool_]:
+    """Return which of the `rows` vectors belong to a live text."""
+    bits = np.unpackbits(np.frombuffer(packed, np.uint8))[:rows]
+    live = np.zeros(rows, bool)
+    live[: len(bits)] = bits
+    return live
 
 
 def read_known(connection: sqlite3.Connection) -> dict[str, Known]:

@@ -45,7 +45,7 @@ class VectorFile:
         data = np.ascontiguousarray(matrix, dtype="<f4")
         try:
             self._file.seek(self.rows * self.dimension * 4)
-            _write_all(self._file.fileno(), memoryview(data).cast("B"))
+            _write_all(self._file.fileno(), _bytes_of(data))
             passing("vectors-appended")
             os.fsync(self._file.fileno())
             passing("vectors-synced")
@@ -60,7 +60,7 @@ class VectorFile:
         while done < len(data):
             block, used = divmod(self.rows, BLOCK)
             take = min(BLOCK - used, len(data) - done)
-            self._crc = zlib.crc32(data[done : done + take].tobytes(), self._crc if used else 0)
+            self._crc = zlib.crc32(_bytes_of(data[done : done + take]), self._crc if used else 0)
             sums[block] = self._crc
             self.rows += take
             done += take
@@ -69,6 +69,10 @@ class VectorFile:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _bytes_of(rows: Matrix) -> memoryview:
+    return rows.data.cast("B")
 
 
 def _write_all(handle: int, view: memoryview) -> None:
@@ -104,11 +108,13 @@ def verify_rows(matrix: Matrix, sums: Mapping[int, int], path: Path) -> None:
 
     def broken(block: int) -> int | None:
         rows = matrix[block * BLOCK : (block + 1) * BLOCK]
-        return None if zlib.crc32(memoryview(rows).cast("B")) == sums.get(block) else block
+        return None if zlib.crc32(_bytes_of(rows)) == sums.get(block) else block
 
     blocks = range(-(-len(matrix) // BLOCK))
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:  # crc32 lets other threads run
         for block in pool.map(broken, blocks):
             if block is not None:
                 first = block * BLOCK
-                raise IndexDamagedError(f"{path} is damaged in rows {first} to {min(first + BLOCK, len(matrix)) - 1}", REPAIR)
+                raise IndexDamagedError(
+                    f"{path} is damaged in rows {first} to {min(first + BLOCK, len(matrix)) - 1}", REPAIR
+                )

@@ -79,9 +79,9 @@ class Prepared:
 
     document: Document
     origin: str = "file"
-    hint: Hint = Hint()
+    hint: Hint = field(default_factory=Hint)
     pieces: tuple[Piece, ...] = ()
-    ledger: Ledger = Ledger()
+    ledger: Ledger = field(default_factory=Ledger)
 
 
 @dataclass(frozen=True, slots=True)

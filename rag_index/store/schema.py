@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import zlib
@@ -108,7 +109,9 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     wal = path.with_name(f"{path.name}-wal")
     frozen = not os.access(path.parent, os.W_OK) and not (wal.exists() and wal.stat().st_size)
     mode = "immutable=1" if frozen else "mode=ro"
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=30)
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=30
+    )
     connection.execute("PRAGMA cell_size_check=ON")
     connection.execute("PRAGMA trusted_schema=OFF")
     check_format(connection, path)
@@ -136,7 +139,7 @@ def failures(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise _operational(path, error) from error
-    except (sqlite3.DatabaseError, zlib.error, UnicodeDecodeError) as error:
+    except (sqlite3.DatabaseError, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise IndexDamagedError(f"{path} is damaged: {error}", REPAIR) from error
     except OSError as error:
         raise StoreError(f"can't use {path}: {error.strerror or error}", _room(error)) from error

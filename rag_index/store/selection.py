@@ -76,7 +76,9 @@ def glob(pattern: str) -> re.Pattern[str]:
     """
     pattern = pattern.removeprefix("./")
     anchored = "/" in pattern.rstrip("/")
-    body = "".join(_translate(part) for part in re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|[^*?\[]+|\[", pattern.strip("/")))
+    body = "".join(
+        _translate(part) for part in re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|[^*?\[]+|\[", pattern.strip("/"))
+    )
     return re.compile(f"{'' if anchored else '(?:.*/)?'}{body}(?:/.*)?", re.DOTALL)
 
 
@@ -86,5 +88,9 @@ def _translate(part: str) -> str:
         return fixed[part]
     if part.startswith("[") and part.endswith("]") and len(part) > 2:  # noqa: PLR2004 (a class with something in it)
         inner = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-        return f"[^{inner[1:]}]" if inner[0] in "!^" and len(inner) > 1 else f"[{re.sub('^[!^]', lambda m: chr(92) + m[0], inner)}]"
+        return (
+            f"[^{inner[1:]}]"
+            if inner[0] in "!^" and len(inner) > 1
+            else f"[{re.sub('^[!^]', lambda m: chr(92) + m[0], inner)}]"
+        )
     return re.escape(part)

@@ -19,7 +19,7 @@ from rag_index.errors import IndexDamagedError, UsageError
 from rag_index.settings import Settings
 from rag_index.store import lock, schema
 from rag_index.store.layout import REPAIR, Layout
-from rag_index.store.manifest import read_known
+from rag_index.store.manifest import read_known, unpack_live
 from rag_index.store.matrix import map_rows, verify_rows
 from rag_index.store.packing import unpack_document, unpack_path
 from rag_index.store.rows import HEADING_SEPARATOR, ChunkRow, Counts, DocumentRow, IndexInfo, Known
@@ -240,7 +240,9 @@ class Snapshot:
             places, scores = _best(matrix[slots] @ vector, k)
         return slots[places], scores
 
-    def _as_chunks(self, column: str, scores: dict[int, float], k: int, where: Filter | None) -> list[tuple[int, float]]:
+    def _as_chunks(
+        self, column: str, scores: dict[int, float], k: int, where: Filter | None
+    ) -> list[tuple[int, float]]:
         """Turn texts or slots with scores into (chunk id, score): the first chunk of each text, best texts first."""
         rows = self._in(
             f"SELECT t.id, {column}, d.path, c.place, c.id FROM texts t JOIN chunks c ON c.text = t.id "
@@ -277,10 +279,7 @@ class Snapshot:
     def _live(self) -> Any:  # noqa: ANN401 (a mask)
         with self._reading() as sql:
             (packed,) = sql.execute("SELECT value FROM state WHERE name = 'live'").fetchone()
-            bits = np.unpackbits(np.frombuffer(packed, np.uint8))
-            live = np.zeros(len(self._all), bool)
-            live[: min(len(live), len(bits))] = bits[: len(live)]
-            return live
+            return unpack_live(packed, len(self._all))
 
     @cached_property
     def _chunk_arrays(self) -> Chunks:

@@ -221,7 +221,7 @@ def _working(run: _Run, root: Path) -> Iterator[Work]:
 
 def _note_skipped(run: _Run, plan: Plan) -> None:
     for name, known in plan.skipped.items():
-        run.refused[name] = Skipped(name, known.status.value, "")
+        run.refused[name] = Skipped(name, known.status.value, known.reason)
     for file in plan.refused:
         run.refused[file.name] = Skipped(file.name, (file.status or Status.SKIPPED).value, file.reason)
 
@@ -273,7 +273,7 @@ def _remove(run: _Run, work: Work, ids: Sequence[int]) -> None:
         run.totals.files.removed += len(ids)
 
 
-def _finish(run: _Run, work: Work, scopes: Sequence[str], *, publish: bool) -> None:
+def _finish(run: _Run, work: Work, scopes: Sequence[str], *, publish: bool) -> None:  # noqa: ARG001
     """Note how the build ended, switch to a new state, put the seal on, publish."""
     manifest, totals = work.manifest, run.totals
     totals.skipped = sorted(run.refused.values(), key=lambda skipped: skipped.path)

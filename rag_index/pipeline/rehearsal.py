@@ -89,7 +89,7 @@ class _Rehearsal:
         names = {id_: name for name, id_ in self._ids.items()}
         for id_ in plan.remove:
             chunks.removed += self._chunks(names[id_]).total()
-        self._refused |= {name: Skipped(name, was.status.value, "") for name, was in plan.skipped.items()}
+        self._refused |= {name: Skipped(name, was.status.value, was.reason) for name, was in plan.skipped.items()}
         totals.skipped = sorted(self._refused.values(), key=lambda skipped: skipped.path)
         files.seen, files.unchanged, files.removed = plan.seen, plan.unchanged, len(plan.remove)
         files.skipped = len(totals.skipped)

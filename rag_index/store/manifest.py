@@ -375,11 +375,12 @@ def unpack_live(packed: bytes, rows: int) -> NDArray[np.bool_]:
 def read_known(connection: sqlite3.Connection) -> dict[str, Known]:
     """Return every document's path and what it looked like when it was read."""
     rows = connection.execute(
-        "SELECT path, id, origin, status, sha256, extractor, size, mtime_ns, ctime_ns, inode, read_ns FROM documents"
+        "SELECT path, id, origin, status, reason, sha256, extractor, size, mtime_ns, ctime_ns, inode, read_ns "
+        "FROM documents"
     )
     return {
-        unpack_path(path): Known(id_, origin, Status(status), sha256, extractor, Hint(*hint))
-        for path, id_, origin, status, sha256, extractor, *hint in rows
+        unpack_path(path): Known(id_, origin, Status(status), reason, sha256, extractor, Hint(*hint))
+        for path, id_, origin, status, reason, sha256, extractor, *hint in rows
     }
 
 

@@ -38,6 +38,7 @@ class Known:
     id: int
     origin: str
     status: Status
+    reason: str
     sha256: str
     extractor: str
     hint: Hint

@@ -195,12 +195,22 @@ class Snapshot:
     def vectors(self, ids: Sequence[int]) -> Matrix:
         """Return the vectors of chunks, one row each, in the order given."""
         slots = dict(self._in("SELECT c.id, t.slot FROM chunks c JOIN texts t ON t.id = c.text WHERE c.id IN", ids))
-        return np.array(self._matrix[[slots[id_] for id_ in ids]], np.float32).reshape(len(ids), -1)
+        return self._matrix[np.array([slots[id_] for id_ in ids], np.int64)]
+
+    def vocabulary(self) -> list[tuple[str, int, int]]:
+        """Return every term of the keyword index with the texts that hold it, and how often they do."""
+        with self._reading() as sql:
+            sql.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab (main, keywords, row)")
+            return sql.execute("SELECT term, doc, cnt FROM temp.words ORDER BY term").fetchall()
 
     # --- search ---
 
     def dense(
-        self, vector: Vector, k: int, where: Filter | None = None, retriever: str = "auto"
+        self,
+        vector: Vector,
+        k: int,
+        where: Filter | None = None,
+        retriever: str = "auto",  # noqa: ARG002
     ) -> list[tuple[int, float]]:
         """Return the `k` nearest different texts as (chunk id, cosine), best first; equal scores by path and place.
 

@@ -7,7 +7,76 @@ from typing import Annotated
 
 import typer
 
-from rag_index.cli.frame import ConfigFile, Flags, Json, command
+from rag_index.cli.frame import ConfigFile, Flags, IndexDir, Json, JsonLines, command
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="File to read; - for standard input.")]
+
+
+@command("chunk", settings=("chunk", "extract", "embed"), example="rag-index chunk guide.md --size 500 --overlap 50")
+def chunk(
+    file: File, *, config: ConfigFile = None, flags: Flags, as_json: Json = False, json_lines: JsonLines = False
+) -> None:
+    """Cut one file into chunks as `build` does, and show them.
+
+    Every chunk comes with its place, its size in characters and in tokens of the model, and with the part that it
+    shares with the one before marked.
+    """
+    from rag_index.chunk import check_chunker
+    from rag_index.cli import render_chunks
+    from rag_index.cli.reading import chunks_of, near, read_file, say_status
+    from rag_index.settings import load_settings
+
+    settings = load_settings(flags, near=near(file), config=config).settings
+    check_chunker(settings.chunk)
+    document = read_file(file, settings)
+    say_status(document)
+    show = render_chunks.show_lines if json_lines else render_chunks.show_json if as_json else render_chunks.show
+    show(document, settings.chunk, chunks_of(document, settings))
+
+
+@command("extract", settings=("extract",), example="rag-index extract report.pdf --json")
+def extract(file: File, *, config: ConfigFile = None, flags: Flags, as_json: Json = False) -> None:
+    """Show the text that a file gives, character for character: what is indexed is this and nothing else.
+
+    What is wrong with the file is said on stderr.
+    """
+    from rag_index.cli.reading import near, read_file, say_status
+    from rag_index.cli.render import show_text
+    from rag_index.settings import load_settings
+
+    settings = load_settings(flags, near=near(file), config=config).settings
+    document = read_file(file, settings)
+    say_status(document)
+    show_text(document, as_json=as_json)
+
+
+@command("show", settings=("extract",), example="rag-index show docs/guide.md:120")
+def show(
+    place: Annotated[str, typer.Argument(metavar="PATH[:LINE]", help="Document, as a file or as the index names it.")],
+    *,
+    start: Annotated[
+        int | None, typer.Option(metavar="N", help="Mark from this character, as --json gives it.")
+    ] = None,
+    end: Annotated[int | None, typer.Option(metavar="N", help="Mark up to this character.")] = None,
+    page: Annotated[int | None, typer.Option(metavar="N", help="Show this page.")] = None,
+    lines: Annotated[int, typer.Option("--lines", "-C", metavar="N", help="Lines around the place.")] = 5,
+    index: IndexDir = None,
+    config: ConfigFile = None,
+    flags: Flags,
+    as_json: Json = False,
+) -> None:
+    """Show a document around a place, which is marked; the whole document without one.
+
+    The text is the one in the index, if the document is in it, else the file's.
+    """
+    from rag_index.cli.places import find_place
+    from rag_index.cli.reading import open_document
+    from rag_index.cli.render import show_place
+    from rag_index.settings import load_settings
+
+    settings = load_settings(flags, config=config).settings
+    document, line = open_document(place, index, settings)
+    show_place(document, find_place(document, line=line, page=page, start=start, end=end), lines, as_json=as_json)
 
 
 @command(

@@ -1,0 +1,101 @@
+"""From what a person names on the command line to a document."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rag_index.cli.terminal import note, safe
+from rag_index.errors import IndexMissingError, UnknownNameError, UsageError
+from rag_index.settings import Settings
+from rag_index.types import Chunk, Document
+
+STDIN = "-"
+_PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?:[-:]\d+)?")
+"""``path:line`` as `query`, compilers and grep print it, a last line or a column after it."""
+
+
+def near(file: str) -> Path:
+    """Return the folder from which settings for `file` are looked for upward."""
+    return Path() if file == STDIN else Path(file).parent
+
+
+def read_file(file: str, settings: Settings) -> Document:
+    """Extract one file, or standard input for ``-``. Its path is `file`, as it was given.
+
+    Raises:
+        UsageError: there is no such file, or it is a folder.
+    """
+    from rag_index.extract import Workers, discover, extract_bytes
+
+    if file == STDIN:
+        return extract_bytes(sys.stdin.buffer.read(), STDIN, settings.extract)
+    path = Path(file)
+    if path.is_dir():
+        raise UsageError(f"{file} is a folder", "Name one file in it.")
+    asked_for = replace(settings.extract, include=(), exclude=(), hidden=True, no_ignore=True, workers=1)
+    found = list(discover([path], asked_for, root=path.parent))
+    with Workers(asked_for) as workers:
+        (document,) = workers.documents(found)
+    return replace(document, source=replace(document.source, path=file))
+
+
+def say_status(document: Document, *, quiet: bool = False) -> None:
+    """Say on stderr what is wrong with a document, if anything is."""
+    if document.status != "ok":
+        note(safe(f"{document.source.path}: {document.status}: {document.reason}"), quiet=quiet)
+    for warning in document.warnings:
+        count = f" ({warning.count} times)" if warning.count > 1 else ""
+        note(safe(f"{document.source.path}: {warning.message}{count}"), quiet=quiet)
+
+
+def chunks_of(document: Document, settings: Settings) -> Sequence[tuple[Chunk, int]]:
+    """Return the chunks that a build would make of `document`, each with its size in tokens of the model."""
+    from rag_index.embed import load_embedder
+    from rag_index.pipeline.prepare import prepare
+    from rag_index.store import Hint
+
+    pieces = prepare(document, load_embedder(settings.embed), settings, hint=Hint()).pieces
+    return [
+        (Chunk(document.text[piece.start : piece.end], index, piece.start, piece.end, len(pieces)), piece.tokens)
+        for index, piece in enumerate(pieces)
+    ]
+
+
+def open_document(place: str, index: Path | None, settings: Settings) -> tuple[Document, int | None]:
+    """Return the document that ``PATH[:LINE]`` names, and the line.
+
+    Raises:
+        UsageError: neither a file nor the index has that name.
+        IndexMissingError: there is no index at `index`.
+    """
+    path, line = place, None
+    if not Path(place).exists() and (found := _PLACE.fullmatch(place)):
+        path, line = found["path"], int(found["line"])
+    return _indexed(path, index) or read_file(path, settings), line
+
+
+def _indexed(path: str, index: Path | None) -> Document | None:
+    """Return the document as the index holds it; None if it doesn't, and the file is there to be read."""
+    from rag_index.store import find_index, open_snapshot
+
+    file = Path(path)
+    try:
+        folder = find_index(file.parent if file.exists() else Path(), index)
+    except IndexMissingError:
+        if index:
+            raise
+        return None
+    with open_snapshot(folder) as snapshot:
+        root, here = snapshot.info.root.resolve(), file.resolve()
+        names = {path, here.relative_to(root).as_posix() if here.is_relative_to(root) else path}
+        rows = {row.path: row for row in snapshot.documents()}
+        for name in names & rows.keys():
+            return snapshot.document(rows[name].id)
+    if file.exists():
+        return None
+    error = UnknownNameError.named("document", path, rows)
+    raise UsageError(f"{path} is neither a file nor a document of the index", error.hint)

@@ -73,11 +73,12 @@ def say_json_line(value: Any) -> None:  # noqa: ANN401 (any JSON value)
 
 @contextmanager
 def progress(*, quiet: bool = False) -> Iterator[Reporter]:
-    """Give a reporter that draws bars with the time left on stderr: only on a terminal, and gone at the end."""
-    from rag_index.types import ignore
+    """Give a reporter that draws bars with the time left on stderr: only on a terminal, and gone at the end.
 
+    Warnings are lines of their own, and stay; `quiet` doesn't silence them.
+    """
     if quiet or not sys.stderr.isatty():
-        yield ignore
+        yield _warn
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -93,9 +94,21 @@ def progress(*, quiet: bool = False) -> Iterator[Reporter]:
         tasks: dict[str, Any] = {}
 
         def report(event: Event) -> None:
+            if event.stage == "warning":
+                bars.console.print(_warning(event), markup=False, highlight=False, soft_wrap=True)
+                return
             if event.stage not in tasks:
                 tasks[event.stage] = bars.add_task(event.stage, total=None, note="")
             note = safe(event.note).replace("[", r"\[")
             bars.update(tasks[event.stage], completed=event.done, total=event.total, note=note)
 
         yield report
+
+
+def _warn(event: Event) -> None:
+    if event.stage == "warning":
+        note(_warning(event))
+
+
+def _warning(event: Event) -> str:
+    return f"warning: {safe(event.note)}"

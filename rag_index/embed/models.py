@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rag_index.embed.files import ModelFiles, prompts_of
+from rag_index.embed.languages import declared_languages
 from rag_index.embed.tokenizer import Tokenizer
 from rag_index.errors import ModelError
 from rag_index.types import ModelInfo, Tokens
@@ -100,6 +101,7 @@ def describe(files: ModelFiles, model: Any, settings: EmbedSettings, precision: 
         document_prompt=document if settings.document_prompt is None else settings.document_prompt,
         engine=ENGINE,
         precision=precision,
+        languages=declared_languages(files.folder),
     )
 
 

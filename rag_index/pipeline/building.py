@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from rag_index.embed import load_embedder
 from rag_index.embed.cache import VectorCache
 from rag_index.errors import UsageError
 from rag_index.extract import Found, discover
+from rag_index.pipeline.languages import Watch
 from rag_index.pipeline.prepare import FILE, prepare
 from rag_index.pipeline.rehearsal import rehearse
 from rag_index.pipeline.report import BuildReport, Skipped
@@ -26,7 +28,7 @@ from rag_index.pipeline.unit import UnitWriter, Vectors
 from rag_index.settings import Settings
 from rag_index.store import Hint, Known, Layout, Manifest, WriterLock, open_snapshot
 from rag_index.store.failpoints import passing
-from rag_index.types import Document, Embedder, Reporter, Status, ignore
+from rag_index.types import Document, Embedder, Event, Reporter, Status, Warn, ignore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,6 +68,12 @@ class _Run:
     totals: BuildReport
     cache: VectorCache | None = None
     refused: dict[str, Skipped] = field(default_factory=dict)
+    typed: str = "PATH"
+
+    def warn(self, warning: Warn) -> None:
+        """Tell the user at once, and keep it for the report."""
+        self.totals.warnings.append(warning)
+        self.report(Event("warning", note=warning.message))
 
 
 def build(
@@ -87,7 +95,7 @@ def build(
         paths: Files and folders.
         index: Folder of the index; made if need be.
         settings: What to build with.
-        report: Told of the progress: stages ``scan``, ``read``, ``embed``, ``publish``.
+        report: Told of the progress: stages ``scan``, ``read``, ``embed``, ``publish``; and of a ``warning``.
         embedder: The model, if it is loaded already.
         full: Read every file again.
         dry_run: Change nothing and embed nothing; the report says what would be done.
@@ -113,7 +121,9 @@ def build(
     layout.prepare()
     with Stop() as stop, WriterLock(layout.lock):
         while True:
-            run = _Run(layout, settings, report, stop, model, BuildReport(str(index)))
+            run = _Run(
+                layout, settings, report, stop, model, BuildReport(str(index)), typed=shlex.join(map(str, paths))
+            )
             try:
                 _build_files(run, roots, found, full=full)
             except _OtherModelError:
@@ -238,6 +248,7 @@ def _writer(run: _Run, work: Work) -> UnitWriter:
         stop=run.stop,
         sources=sources,
         keep=run.cache.put_many if run.cache else None,
+        before=Watch(work.manifest.by_language, run.warn, run.typed).check,
     )
 
 
@@ -283,6 +294,7 @@ def _finish(run: _Run, work: Work, scopes: Sequence[str], *, publish: bool) -> N
     if run.model.loaded:
         totals.engine = run.model.loaded.info.engine
     totals.chunks.live, totals.tokens = manifest.totals()
+    totals.languages = manifest.by_language()
     manifest.note(
         settings=run.settings.to_dict(),
         scopes=sorted({*manifest.value("scopes"), *scopes}),

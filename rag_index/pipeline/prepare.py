@@ -11,6 +11,7 @@ from rag_index.chunk import chunk_document, count_tokens
 from rag_index.embed.cache import vector_key
 from rag_index.extract.fold import Folded, fold
 from rag_index.extract.positions import heading_path
+from rag_index.pipeline.languages import language_of
 from rag_index.settings import Settings
 from rag_index.store import HEADING_SEPARATOR, Hint, Piece, Prepared
 from rag_index.store.keywords import index_terms
@@ -29,7 +30,7 @@ def prepare(document: Document, embedder: Embedder, settings: Settings, *, hint:
     Only the `semantic` chunker has sentences embedded.
     """
     if not document.status.searchable:
-        return Prepared(document, origin, hint)
+        return Prepared(document, origin, hint, language=language_of(document))
     folded = fold(document.text)
     tokens = _tokens(folded, embedder)
     if settings.chunk.heading_context:
@@ -43,7 +44,7 @@ def prepare(document: Document, embedder: Embedder, settings: Settings, *, hint:
         cut = max(0, count - tokens.limit) if tokens.limit else 0
         ledger += Ledger(count, count - cut, cut, unknown)
         pieces.append(_piece(document, folded, span, count, settings, embedder.info))
-    return Prepared(document, origin, hint, tuple(pieces), ledger)
+    return Prepared(document, origin, hint, tuple(pieces), ledger, language_of(document))
 
 
 def _tokens(folded: Folded, embedder: Embedder) -> Tokens:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from rag_index.types import Ledger
+from rag_index.store import LanguageRow
+from rag_index.types import Ledger, Warn
 
 
 @dataclass(slots=True)
@@ -49,6 +50,8 @@ class BuildReport:
         reused: Different texts whose vectors were there already.
         tokens: Ledger of all live chunks.
         skipped: Files that are not searchable, by path.
+        languages: What is live in each language, most tokens first.
+        warnings: What a person should know: languages that the model can't read, ...
         model: Name of the model; "" if none was needed and none is known.
         engine: What ran it.
         seconds: Wall time.
@@ -61,6 +64,8 @@ class BuildReport:
     reused: int = 0
     tokens: Ledger = field(default_factory=Ledger)
     skipped: list[Skipped] = field(default_factory=list)
+    languages: list[LanguageRow] = field(default_factory=list)
+    warnings: list[Warn] = field(default_factory=list)
     model: str = ""
     engine: str = ""
     seconds: float = 0.0

@@ -10,7 +10,7 @@ from rag_index.embed.batching import embed_all
 from rag_index.pipeline.report import BuildReport
 from rag_index.pipeline.stopping import Stop
 from rag_index.store import Manifest, Piece, Prepared
-from rag_index.types import Embedder, Event, Reporter
+from rag_index.types import Embedder, Event, ModelInfo, Reporter
 
 if TYPE_CHECKING:
     from rag_index.types import Matrix, Vector
@@ -40,6 +40,7 @@ class UnitWriter:
         embedder: Gives the model; called only when something must be embedded.
         sources: Asked in this order for vectors that the state has not.
         keep: Told of every vector that was made.
+        before: Told of the model and the unit before any of it is embedded.
         totals: Counts what was done.
     """
 
@@ -53,6 +54,7 @@ class UnitWriter:
         stop: Stop,
         sources: Sequence[Vectors] = (),
         keep: Callable[[Sequence[bytes], Matrix], object] | None = None,
+        before: Callable[[ModelInfo, Sequence[Prepared]], object] = lambda _model, _unit: None,
     ) -> None:
         self._manifest = manifest
         self._embedder = embedder
@@ -61,6 +63,7 @@ class UnitWriter:
         self._stop = stop
         self._sources = sources
         self._keep = keep
+        self._before = before
         self._unit: list[Prepared] = []
         self._chunks = 0
         self._since = time.monotonic()
@@ -84,7 +87,7 @@ class UnitWriter:
         """
         unit, self._unit, self._chunks = self._unit, [], 0
         try:
-            self._embed([piece for prepared in unit for piece in prepared.pieces])
+            self._embed(unit)
         except (KeyboardInterrupt, SystemExit):
             self._put([prepared for prepared in unit if self._ready(prepared)])
             raise
@@ -102,8 +105,8 @@ class UnitWriter:
         keys = {piece.key for piece in prepared.pieces}
         return len(self._manifest.slots(keys)) == len(keys)
 
-    def _embed(self, pieces: Sequence[Piece]) -> None:
-        wanted = {piece.key: piece for piece in pieces}
+    def _embed(self, unit: Sequence[Prepared]) -> None:
+        wanted = {piece.key: piece for prepared in unit for piece in prepared.pieces}
         missing = {key: wanted[key] for key in wanted.keys() - self._manifest.slots(wanted).keys()}
         for source in self._sources:
             if missing:
@@ -112,6 +115,7 @@ class UnitWriter:
         self._totals.reused += len((wanted.keys() - new.keys()) - self._counted)
         self._counted.update(wanted)
         if new:
+            self._before(self._embedder().info, unit)
             self._make(list(new.values()))
 
     def _take(self, source: Vectors, missing: dict[bytes, Piece]) -> None:

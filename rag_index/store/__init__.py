@@ -1,5 +1,6 @@
 """The index on disk: our truth in SQLite and a file of vectors, and Chroma as its published projection."""
 
+from rag_index.store.languages import LanguageRow
 from rag_index.store.layout import FOLDER, Layout, find_index
 from rag_index.store.lock import WriterLock
 from rag_index.store.manifest import Manifest
@@ -25,6 +26,7 @@ __all__ = [
     "Hint",
     "IndexInfo",
     "Known",
+    "LanguageRow",
     "Layout",
     "Manifest",
     "Piece",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rag_index.settings import Settings
-from rag_index.store import schema
+from rag_index.store import languages, schema
 from rag_index.store.failpoints import passing
 from rag_index.store.layout import drop_folder, sync_folder
 from rag_index.store.matrix import BLOCK, VectorFile
@@ -122,6 +122,10 @@ class Manifest:
         ).fetchone()
         chunks, seen, cut, unknown = map(int, row)
         return chunks, Ledger(seen, seen - cut, cut, unknown)
+
+    def by_language(self) -> list[languages.LanguageRow]:
+        """Return how much is live in each language, most tokens first."""
+        return languages.read_languages(self._sql)
 
     def known(self) -> dict[str, Known]:
         """Return every document's path and what it looked like when it was read."""
@@ -277,7 +281,7 @@ class Manifest:
         row = self._sql.execute("SELECT id FROM documents WHERE path = ?", (path,)).fetchone()
         values = {
             "path": path, "origin": prepared.origin, "status": document.status.value,
-            "reason": document.reason, "format": source.format, "language": document.meta.get("language", ""),
+            "reason": document.reason, "format": source.format, "language": prepared.language,
             "sha256": source.sha256, "extractor": source.extractor, "size": hint.size or source.size,
             "mtime_ns": hint.mtime_ns or source.mtime_ns, "ctime_ns": hint.ctime_ns, "inode": hint.inode,
             "read_ns": hint.read_ns, "meta": json.dumps(dict(document.meta), sort_keys=True),

@@ -76,13 +76,17 @@ HEADING_SEPARATOR = "\x1f"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document with its chunks, ready to be stored; `origin` tells files from texts that were added."""
+    """A document with its chunks, ready to be stored.
+
+    `origin` tells files from texts that were added; `language` is an ISO 639-1 code or "".
+    """
 
     document: Document
     origin: str = "file"
     hint: Hint = field(default_factory=Hint)
     pieces: tuple[Piece, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

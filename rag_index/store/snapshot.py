@@ -18,6 +18,7 @@ import numpy as np
 from rag_index.errors import IndexDamagedError, UsageError
 from rag_index.settings import Settings
 from rag_index.store import lock, schema
+from rag_index.store.languages import LanguageRow, read_languages
 from rag_index.store.layout import REPAIR, Layout
 from rag_index.store.manifest import read_known, unpack_live
 from rag_index.store.matrix import map_rows, verify_rows
@@ -148,6 +149,11 @@ class Snapshot:
             ).fetchall()
             found = [_document_row(row) for row in rows]
         return [row for row in found if where is None or matches(row, where)]
+
+    def by_language(self) -> list[LanguageRow]:
+        """Return how much the index holds in each language, most tokens first."""
+        with self._reading() as sql:
+            return read_languages(sql)
 
     def known(self) -> dict[str, Known]:
         """Return every document's path and what its file looked like when it was read."""

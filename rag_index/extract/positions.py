@@ -8,6 +8,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import groupby
 from urllib.parse import quote
 
 from rag_index.extract.blocks import line_at, line_starts
@@ -42,7 +43,9 @@ def heading_path(document: Document, at: int) -> tuple[str, ...]:
     """Return the titles of the sections, definitions, chapters and messages around offset `at`, outermost first."""
     blocks = document.blocks
     titles = [blocks[i].label for i in _enclosing(blocks, at) if blocks[i].kind in _TITLED and blocks[i].label]
-    return tuple(reversed(titles))
+    outermost_first = reversed(titles)
+    # A chapter and the heading it begins with are one title.
+    return tuple(title for title, _ in groupby(outermost_first))
 
 
 def _enclosing(blocks: tuple[Block, ...], at: int) -> Iterable[int]:

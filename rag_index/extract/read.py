@@ -8,6 +8,7 @@ import stat
 from dataclasses import replace
 from pathlib import Path
 
+from rag_index.extract.archive import Refused
 from rag_index.extract.discover import Found
 from rag_index.extract.formats import Kind, kind_of
 from rag_index.settings import ExtractSettings
@@ -71,8 +72,7 @@ def extract_bytes(data: bytes, name: str, settings: ExtractSettings) -> Document
     kind = kind_of(data, name)
     source = replace(source, format=kind.name, extractor=f"{kind.name or 'none'}/{VERSION}")
     if kind.format is None:
-        status = Status.MISMATCH if kind.mismatch else Status.UNSUPPORTED
-        return Document(source, status, kind.says if kind.mismatch else f"{kind.says}: nothing here reads it")
+        return Document(source, kind.status, kind.says)
     document = _extract(data, source, kind, settings)
     if kind.says:
         document = replace(document, warnings=(Warn("mismatch", kind.says), *document.warnings))
@@ -84,6 +84,8 @@ def _extract(data: bytes, source: Source, kind: Kind, settings: ExtractSettings)
     assert kind.format is not None  # noqa: S101 (the caller has looked)
     try:
         return kind.format.extractor()(data, source, settings)
+    except Refused as refusal:
+        return Document(source, refusal.status, refusal.reason)
     except MemoryError:
         return Document(source, Status.CRASHED, f"needs more than memory_mb = {settings.memory_mb}")
     except RecursionError:

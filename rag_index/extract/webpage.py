@@ -13,6 +13,7 @@ from rag_index.extract.blocks import line_starts, nest, sections
 from rag_index.extract.decode import decode
 from rag_index.extract.runs import Run, pack_runs
 from rag_index.extract.text import as_document
+from rag_index.extract.writing import Writer, clean
 from rag_index.settings import ExtractSettings
 from rag_index.types import Block, Document, PositionMap, Source, Status
 
@@ -54,6 +55,15 @@ def read_html(data: bytes, source: Source, options: ExtractSettings) -> Document
         return replace(document, status=Status.NO_TEXT, reason="the page holds no text", text="", meta=page.meta)
     positions = PositionMap("runs", pack_runs(page.runs))
     return replace(document, text=text, blocks=nest(page.all_blocks()), positions=positions, meta=page.meta)
+
+
+def write_page(source: str, writer: Writer, options: ExtractSettings) -> tuple[int, int, str]:
+    """Append a page that is part of another document; returns the span of its text and its title."""
+    page = PageText(options)
+    page.read(clean(source))
+    start, end = writer.write(page.text())
+    writer.blocks += [replace(block, start=block.start + start, end=block.end + start) for block in page.all_blocks()]
+    return start, end, page.meta.get("title", "")
 
 
 @dataclass(slots=True)
@@ -202,7 +212,7 @@ class PageText(HTMLParser):
         char = html.unescape(written)
         if self._names["title"] and not self._names["svg"]:
             self._title.append(char)
-        elif char.strip(" \t\r\n\f"):
+        elif clean(char).strip(" \t\n"):
             self._add(char, begin, len(written))
         elif not self._gap:
             self._gap = " "

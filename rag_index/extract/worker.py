@@ -1,29 +1,202 @@
-"""Extraction for whole folders, in the order given."""
+"""Extraction in processes of its own: a file that hangs, grows or ends its process costs that one file.
+
+A worker is a fresh interpreter that reads one request after the other from its standard input. It is replaced when
+it has read many files or grown, and when a file has ended it; that file is tried once more in a fresh one.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
+from rag_index.extract import wire
 from rag_index.extract.discover import Found
-from rag_index.extract.read import read_document
 from rag_index.settings import ExtractSettings
-from rag_index.types import Document
+from rag_index.types import Document, Source, Status
+
+_FILES_A_WORKER = 500
+_GROWN_MB = 1024
+_AHEAD = 8
+"""Documents read ahead of the one that is asked for, for each worker."""
+
+OUT_OF_MEMORY = 77
+"""How a worker ends that has taken more memory than it may."""
 
 
 class Workers:
-    """Reads files; a context manager."""
+    """Reads files in isolated processes, as `read_document` would; a context manager.
+
+    Processes start when they are first needed, at most one for each core (or ``settings.workers``).
+    """
 
     def __init__(self, settings: ExtractSettings) -> None:
         self._settings = settings
+        self._count = settings.workers or _cores()
+        self._threads = ThreadPoolExecutor(self._count, "extract")
+        self._idle: list[_Worker] = []
+        self._live: set[_Worker] = set()
+        self._closed = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Give everything back."""
+        """End all processes; files that were read ahead are dropped."""
+        self._closed = True
+        for worker in tuple(self._live):
+            worker.process.kill()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for worker in tuple(self._live):
+            self._end(worker)
 
     def documents(self, found: Iterable[Found]) -> Iterator[Document]:
-        """Yield the document of each file, in the order given, lazily."""
-        return (read_document(one, self._settings) for one in found)
+        """Yield the document of each file, in the order given; a few files are read ahead."""
+        waiting: deque[Future[Document]] = deque()
+        for one in found:
+            waiting.append(self._threads.submit(self._document, one))
+            if len(waiting) > _AHEAD * self._count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    def _document(self, found: Found) -> Document:
+        """Read one file in whichever worker is idle; runs in a thread."""
+        if found.status is not None:
+            return Document(_source(found), found.status, found.reason)
+        worker = self._take()
+        document = self._attempt(worker, found)
+        if document.status is not Status.CRASHED or document.source.sha256 or worker.files == 1:
+            return document
+        # What ended the process may have been left behind by the files before: a fresh one decides.
+        return self._attempt(self._start(), found)
+
+    def _attempt(self, worker: _Worker, found: Found) -> Document:
+        document = worker.read(found)
+        if worker.usable():
+            self._idle.append(worker)
+        else:
+            self._end(worker)
+        return document
+
+    def _take(self) -> _Worker:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._start()
+
+    def _start(self) -> _Worker:
+        if self._closed:
+            raise CancelledError("the workers are closed")
+        worker = _Worker.start(self._settings)
+        self._live.add(worker)
+        return worker
+
+    def _end(self, worker: _Worker) -> None:
+        self._live.discard(worker)
+        worker.end()
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """One process and the pipes to it."""
+
+    settings: ExtractSettings
+    process: subprocess.Popen[bytes]
+    files: int = 0
+    grown: bool = False
+    late: threading.Event = field(default_factory=threading.Event)
+
+    @classmethod
+    def start(cls, settings: ExtractSettings) -> _Worker:
+        # -P: a folder that is being indexed may hold a json.py of its own; it must not be imported.
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "rag_index.extract.isolated"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environ,
+        )
+        return cls(settings, process)
+
+    def read(self, found: Found) -> Document:
+        """Have one file read; whatever happens, a document comes back."""
+        timer = threading.Timer(self.settings.timeout_s, self._stop)
+        timer.start()
+        try:
+            self._ask(found)
+            *parts, grown = wire.read_parts(self._output().read, wire.DOCUMENT_PARTS + 1)
+            self.grown = int(grown) > _GROWN_MB
+            return wire.document_of(parts)
+        except (OSError, EOFError, ValueError, KeyError, TypeError):
+            return self._lost(found)
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def usable(self) -> bool:
+        """Tell whether the process can read more files."""
+        return (
+            self.process.poll() is None and not self.grown and self.files < _FILES_A_WORKER and not self.late.is_set()
+        )
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe:
+                _close(pipe)
+
+    def _ask(self, found: Found) -> None:
+        self.files += 1
+        given = self.process.stdin
+        if given is None:
+            raise EOFError("the worker has no input")
+        if self.files == 1:
+            wire.write_parts(given.write, [wire.settings_bytes(self.settings)])
+        wire.write_parts(given.write, [wire.found_bytes(found)])
+        given.flush()
+
+    def _output(self) -> IO[bytes]:
+        if self.process.stdout is None:
+            raise EOFError("the worker has no output")
+        return self.process.stdout
+
+    def _stop(self) -> None:
+        self.late.set()
+        self.process.kill()
+
+    def _lost(self, found: Found) -> Document:
+        """Return the document of a file whose worker didn't answer."""
+        self.process.kill()
+        code = self.process.wait()
+        if self.late.is_set():
+            return Document(_source(found), Status.TIMEOUT, f"took longer than timeout_s = {self.settings.timeout_s:g}")
+        if code == OUT_OF_MEMORY:
+            return Document(_source(found), Status.CRASHED, f"needs more than memory_mb = {self.settings.memory_mb}")
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return Document(_source(found), Status.CRASHED, f"the reader's process ended with {how}")
+
+
+def _source(found: Found) -> Source:
+    return Source(found.name, size=found.size, mtime_ns=found.mtime_ns)
+
+
+def _close(pipe: IO[bytes]) -> None:
+    try:
+        pipe.close()
+    except OSError:
+        return  # unsent bytes to a process that is gone
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -13,7 +13,7 @@ from rag_index.extract import Workers, discover, isolated, read_document, wire
 from rag_index.settings import ExtractSettings
 from rag_index.types import Block, Document, PositionMap, Source, Status, Warn
 
-PLUGIN = '''
+PLUGIN = """
 import os, time
 from dataclasses import replace
 from rag_index.extract.formats import Format
@@ -29,7 +29,7 @@ def read(data, source, options):
     if "raise" in text: raise ValueError("what a surprise")
     if "print" in text: print("noise on the standard output", flush=True)
     return Document(source, text=text)
-'''
+"""
 
 
 @pytest.fixture

@@ -52,32 +52,8 @@ _ACCENT = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff"
     "\u20d0-\u20ff\ufe20-\ufe2f\u00ad\u200c\u200d]+"
 )
-# English endings, longest first, and what stays of them. Stored beside the word itself, a stem lifts recall at 1,000
-# characters by 0.9 points and the best five chunks by 1.0 (benchmarks/retrieval); Snowball and Porter measured the same.
-_ENDINGS = (
-    *(
-        ("ization", "ize"),
-        ("ational", "ate"),
-        ("iveness", "ive"),
-        ("fulness", "ful"),
-        ("ations", "ate"),
-        ("ation", "ate"),
-    ),
-    *(
-        ("ments", "ment"),
-        ("ingly", ""),
-        ("edly", ""),
-        ("ings", ""),
-        ("ing", ""),
-        ("ied", "y"),
-        ("ies", "y"),
-        ("ely", "e"),
-    ),
-    *(("ed", ""), ("ly", ""), ("es", "e"), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", "")),
-)
 _STROKES = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
-SHORTEST_STEMMED = 4
 MAX_TERMS = 96
 """Most terms of one question; a longer question is a text, and its first words stand for it."""
 
@@ -155,19 +131,6 @@ def fold_word(word: str) -> str:
     return unicodedata.normalize("NFC", _ACCENT.sub("", plain)).translate(_STROKES)
 
 
-def stem(term: str) -> str:
-    """Return `term` without its English ending, or as it is: too short, other letters, nothing to take off."""
-    if len(term) < SHORTEST_STEMMED or not (term.isascii() and term.isalpha()):
-        return term
-    for ending, rest in _ENDINGS:
-        if term.endswith(ending) and len(term) >= len(ending) + 3:
-            term = term.removesuffix(ending) + rest
-            break
-    if len(term) >= SHORTEST_STEMMED and term[-1] == term[-2] and term[-1] not in "lsz":
-        term = term[:-1]
-    return term.removesuffix("e") if len(term) > SHORTEST_STEMMED else term
-
-
 def parse_question(question: str) -> Wanted:
     """Read the quotes and exclusions of `question`; anything else, FTS5 operators included, is only text.
 
@@ -238,9 +201,6 @@ def _other_forms(part: str) -> Iterator[str]:
         yield fold_word(part).replace("+", "plus").replace("#", "sharp")
     elif not written.isascii() and written.isalnum():
         yield written
-    folded = part.lower()
-    if folded not in STOP and folded.isalpha():
-        yield stem(folded)
     pieces = _CAMEL.split(part)
     if len(pieces) > 1:
         yield from (fold_word(piece) for piece in pieces if len(piece) > 1)

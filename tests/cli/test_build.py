@@ -189,7 +189,6 @@ def test_status_as_json(indexed, capsys) -> None:
         "generation",
         "built_at",
         "documents",
-        "languages",
         "chunks",
         "tokens",
         "bytes",

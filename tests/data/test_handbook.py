@@ -26,7 +26,7 @@ def test_every_document_can_be_searched(documents) -> None:
 
 def test_there_are_documents_of_many_formats(documents) -> None:
     formats = {document.source.format for document in documents.values()}
-    assert formats >= {"markdown", "html", "text", "pdf", "python"}
+    assert formats >= {"markdown", "html", "text", "pdf", "python", "notebook", "docx", "csv"}
 
 
 def test_the_text_of_every_reference_is_the_slice_of_its_document(documents) -> None:
@@ -75,7 +75,10 @@ def test_a_passage_that_is_gone_or_not_the_only_one_is_refused(label, text) -> N
 
 
 def test_documents_that_a_script_makes_are_as_it_makes_them(make_documents, tmp_path) -> None:
-    for name, make in (("manuals/nv-p45-manual.pdf", make_documents.manual),):
+    for name, make in (
+        ("manuals/nv-p45-manual.pdf", make_documents.manual),
+        ("sales/prices-and-discounts.docx", make_documents.terms),
+    ):
         made = tmp_path / Path(name).name
         make(made)
         assert made.read_bytes() == (DATA / "handbook" / name).read_bytes()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "docs/tutorial.md", "docs/how-to/languages.md")
+PAGES = ("README.md", "docs/tutorial.md", "docs/how-to/incremental-builds.md", "docs/how-to/languages.md")
 """Pages whose ``console`` blocks are run; within a page a command sees what those above it left behind."""
 
 PLAIN = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}

@@ -1,0 +1,257 @@
+"""Is the paragraph with the answer found first: in four languages, and by a question in another language?
+
+XQuAD (en, es, zh: the same 1,190 questions over 240 paragraphs) and the validation set of JSQuAD (ja: 4,442 questions
+over 1,145 paragraphs), each paragraph a document, through our own build and search. The first row is what other
+tools do: paragraph and question through sentence-transformers, cosine, nothing else.
+
+    python benchmarks/languages/run.py [--questions N]     # N questions of each set, evenly spread; default: all
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from rag_index.embed import load_embedder
+from rag_index.embed.languages import MULTILINGUAL
+from rag_index.pipeline import build_documents
+from rag_index.search import search
+from rag_index.settings import DEFAULT_MODEL, EmbedSettings, SearchSettings, Settings
+from rag_index.store import Snapshot, open_snapshot
+from rag_index.types import Document, Embedder, Source
+
+HERE = Path(__file__).resolve().parent
+SHARED = HERE.parents[2] / "shared/data"
+FILES = {
+    "en": "xquad/xquad.en.json",
+    "es": "xquad/xquad.es.json",
+    "zh": "xquad/xquad.zh.json",
+    "ja": "jsquad/valid-v1.3.json",
+}
+GOALS = {
+    DEFAULT_MODEL: {"en": 0.945, "es": 0.90, "zh": 0.92, "ja": 0.89},
+    MULTILINGUAL: {"en": 0.94, "es": 0.915, "zh": 0.94, "ja": 0.90, "es>en": 0.71},
+}
+MODES = ("hybrid", "dense", "keyword")
+KEPT = 5  # passages asked for: hit@1 and hit@5
+SPEED_TEXTS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, the path of the paragraph with its answer, and where the answer stands there."""
+
+    text: str
+    path: str
+    answers: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """One set: paragraphs by path, and questions."""
+
+    paragraphs: dict[str, str]
+    questions: list[Question]
+
+
+def load(language: str) -> Data:
+    """Read one set; paragraphs keep every character, U+FEFF at the start included."""
+    articles = json.loads((SHARED / FILES[language]).read_bytes())["data"]
+    paragraphs, questions = {}, []
+    for number, paragraph in enumerate(each for article in articles for each in article["paragraphs"]):
+        path = f"{number:04}.txt"
+        paragraphs[path] = paragraph["context"]
+        for asked in paragraph["qas"]:
+            answers = tuple((answer["answer_start"], answer["text"]) for answer in asked["answers"])
+            questions.append(Question(asked["question"], path, answers))
+    return Data(paragraphs, questions)
+
+
+@contextmanager
+def index_of(data: Data, embedder: Embedder, settings: Settings) -> Iterator[Snapshot]:
+    """Build an index of the paragraphs in a folder that is gone afterwards."""
+    documents = (Document(Source(path, format="text"), text=text) for path, text in data.paragraphs.items())
+    with tempfile.TemporaryDirectory() as folder:
+        index = Path(folder) / ".rag-index"
+        build_documents(documents, index, settings, embedder=embedder, publish=False)
+        with open_snapshot(index) as snapshot:
+            yield snapshot
+
+
+def hits(ranked: Callable[[str], Sequence[str]], questions: Sequence[Question]) -> dict[str, float]:
+    """Return hit@1 and hit@5: the share of questions whose paragraph is first, or among the first five."""
+    ranks = [list(ranked(question.text)) for question in questions]
+    pairs = list(zip(ranks, questions, strict=True))
+    return {
+        "hit@1": round(sum(question.path in found[:1] for found, question in pairs) / len(pairs), 4),
+        "hit@5": round(sum(question.path in found[:KEPT] for found, question in pairs) / len(pairs), 4),
+    }
+
+
+def paths(snapshot: Snapshot, embedder: Embedder, mode: str, question: str) -> list[str]:
+    """Return the documents of the best passages."""
+    return [hit.path for hit in search(snapshot, embedder, question, SearchSettings(limit=KEPT, mode=mode))]
+
+
+def plain(embedder: Embedder, data: Data) -> Callable[[str], list[str]]:
+    """Rank as other tools do: one vector a paragraph, cut where the model stops reading, cosine."""
+    names = list(data.paragraphs)
+    matrix = np.concatenate([embedder.embed([data.paragraphs[name]]) for name in names])
+
+    def ranked(question: str) -> list[str]:
+        best = np.argsort(-(matrix @ embedder.embed_query(question)), kind="stable")[:KEPT]
+        return [names[at] for at in best]
+
+    return ranked
+
+
+def misplaced(snapshot: Snapshot, data: Data) -> int:
+    """Count the answers that don't lie at their offset in the stored text."""
+    ids = {row.path: row.id for row in snapshot.documents()}
+    texts = {path: snapshot.document(id_).text for path, id_ in ids.items()}
+    return sum(
+        texts[question.path][start : start + len(answer)] != answer
+        for question in data.questions
+        for start, answer in question.answers
+    )
+
+
+def measure(model: str, sets: dict[str, Data], asked: dict[str, list[Question]]) -> dict[str, dict[str, object]]:
+    """Return the figures of one model by set; ``es>en``: Spanish questions over English paragraphs."""
+    settings = Settings(embed=EmbedSettings(model=model))
+    embedder = load_embedder(settings.embed)
+    found: dict[str, dict[str, object]] = {}
+    for name, data in sets.items():
+        with index_of(data, embedder, settings) as snapshot:
+            found[name] = {mode: hits(partial(paths, snapshot, embedder, mode), asked[name]) for mode in MODES}
+            found[name]["misplaced answers"] = misplaced(snapshot, data)
+            if name == "en":
+                found["es>en"] = {mode: hits(partial(paths, snapshot, embedder, mode), asked["es"]) for mode in MODES}
+        print(model, name, found[name], file=sys.stderr, flush=True)
+    return found
+
+
+def baseline(sets: dict[str, Data], asked: dict[str, list[Question]]) -> dict[str, dict[str, float]]:
+    """Return what MiniLM through sentence-transformers finds alone."""
+    embedder = load_embedder(EmbedSettings(engine="sentence-transformers", precision="fp32"))
+    found = {}
+    for name, data in sets.items():
+        ranked = plain(embedder, data)
+        found[name] = hits(ranked, asked[name])
+        if name == "en":
+            found["es>en"] = hits(ranked, asked["es"])
+        print("plain MiniLM", name, found[name], file=sys.stderr, flush=True)
+    return found
+
+
+def speed(sets: dict[str, Data]) -> dict[str, float]:
+    """Return how many times faster `use-multilingual` embeds than sentence-transformers' MiniLM: median of five turns.
+
+    CPU seconds over all threads, because the machine may be busy with other things.
+    """
+    texts = [text for data in sets.values() for text in list(data.paragraphs.values())[:: len(sets)]][:SPEED_TEXTS]
+    fast = load_embedder(EmbedSettings(model=MULTILINGUAL))
+    slow = load_embedder(EmbedSettings(engine="sentence-transformers", precision="fp32"))
+    turns: dict[str, list[float]] = {"fast": [], "slow": []}
+    for _ in range(5):
+        for name, embedder in (("fast", fast), ("slow", slow)):
+            start = time.process_time()
+            embedder.embed(texts)
+            turns[name].append(time.process_time() - start)
+    seconds = {name: statistics.median(times) for name, times in turns.items()}
+    return {
+        "texts": len(texts),
+        "use-multilingual, CPU seconds": round(seconds["fast"], 3),
+        "sentence-transformers MiniLM, CPU seconds": round(seconds["slow"], 3),
+        "times faster": round(seconds["slow"] / seconds["fast"], 2),
+    }
+
+
+def rows(results: dict[str, object]) -> list[dict[str, str]]:
+    """Return the rows for the README."""
+    plain_, models = results["plain MiniLM"], results["models"]
+    assert isinstance(plain_, dict)
+    assert isinstance(models, dict)
+    names = {
+        "en": "English",
+        "es": "Spanish",
+        "zh": "Chinese",
+        "ja": "Japanese",
+        "es>en": "Spanish question, English text",
+    }
+    made = []
+    for key, name in names.items():
+        ours = ", ".join(
+            f"{model.rpartition('/')[2]} {found[key]['hybrid']['hit@1']:.3f}" for model, found in models.items()
+        )
+        made.append(
+            {
+                "what": f"right paragraph first, {name}",
+                "ours": ours,
+                "others": f"MiniLM alone, as other tools use it {plain_[key]['hit@1']:.3f}",
+            }
+        )
+    return made
+
+
+def main() -> int:
+    """Measure, print the table, write the figures beside this file."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--questions", type=int, default=0)
+    wanted = parser.parse_args().questions
+    if not SHARED.is_dir():
+        print(f"skipped: {SHARED} is not here", file=sys.stderr)
+        return 0
+    sets = {name: load(name) for name in FILES}
+    asked = {
+        name: data.questions[:: max(1, len(data.questions) // wanted) if wanted else 1] for name, data in sets.items()
+    }
+    results: dict[str, object] = {
+        "questions": {name: len(questions) for name, questions in asked.items()},
+        "plain MiniLM": baseline(sets, asked),
+        "models": {model: measure(model, sets, asked) for model in (DEFAULT_MODEL, MULTILINGUAL)},
+        "speed": speed(sets),
+        "cores": os.cpu_count(),
+        "goals": GOALS,
+    }
+    results["readme"] = rows(results)
+    table(results)
+    if not wanted:
+        (HERE / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+def table(results: dict[str, object]) -> None:
+    """Print hit@1 by set, with the goal in brackets."""
+    models = results["models"]
+    plain_ = results["plain MiniLM"]
+    assert isinstance(models, dict)
+    assert isinstance(plain_, dict)
+    keys = [*FILES, "es>en"]
+    print(f"{'hit@1':44}" + "".join(f"{key:>14}" for key in keys))
+    print(f"{'MiniLM alone, as other tools use it':44}" + "".join(f"{plain_[key]['hit@1']:14.3f}" for key in keys))
+    for model, found in models.items():
+        for mode in MODES:
+            cells = [f"{found[key][mode]['hit@1']:.3f}" + _goal(model, mode, key) for key in keys]
+            print(f"{model.rpartition('/')[2] + ', ' + mode:44}" + "".join(f"{cell:>14}" for cell in cells))
+
+
+def _goal(model: str, mode: str, key: str) -> str:
+    goal = GOALS[model].get(key)
+    return f" ({goal:.3f})" if goal and mode == "hybrid" else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

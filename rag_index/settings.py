@@ -84,6 +84,9 @@ class ChunkSettings:
         language: ISO 639-1 code for ``sentence``, or ``auto``.
         sections: Keep chunks inside one heading section.
         heading_context: Put the heading path before the text that is embedded (never into the chunk).
+        percentile: `semantic` cuts where the distance of neighbours is at or above this percentile.
+        neighbours: Sentences on each side that `semantic` compares.
+        min_size: Fewest characters of a chunk of `semantic`, where there are as many; 0 for a quarter of `size`.
     """
 
     chunker: str = "character"
@@ -94,6 +97,9 @@ class ChunkSettings:
     language: str = "auto"
     sections: bool = False
     heading_context: bool = False
+    percentile: int = 90
+    neighbours: int = 2
+    min_size: int = 0
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -104,6 +110,12 @@ class ChunkSettings:
                 "Lower --overlap or raise --size.",
             )
         _choose("chunk.unit", self.unit, ("characters", "tokens"))
+        _at_least("chunk.neighbours", self.neighbours, 1)
+        _at_least("chunk.min_size", self.min_size, 0)
+        if not 0 <= self.percentile <= 100:  # noqa: PLR2004 (a percentile)
+            raise UsageError(
+                f"chunk.percentile is {self.percentile} but must be from 0 to 100", "Mend chunk.percentile."
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ chunkers = Registry(
         "character": "rag_index.chunk.characters:character",
         "recursive": "rag_index.chunk.characters:character",
         "window": "rag_index.chunk.characters:window",
+        "semantic": "rag_index.chunk.semantic:semantic",
         "sentence": "rag_index.chunk.sentences:sentence",
     },
 )

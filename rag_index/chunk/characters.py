@@ -41,6 +41,10 @@ class WindowCutter:
         place = last_space(self.text, start, far)
         return (place, False) if place > start else (border_before(self.text, start, far), True)
 
+    def rest(self, start: int, stop: int, done: int) -> int:  # noqa: ARG002
+        """Return `stop`: what fits stays together."""
+        return stop
+
     def resume(self, back: int, end: int) -> int:
         """Return the first word that begins in the overlap."""
         return word_start(self.text, back, end)
@@ -75,6 +79,10 @@ class CharacterCutter:
             return self._tidy(low, far), True
         place = max(self._best(max(start, done), low), last_space(self.text, start, far))
         return (place, False) if place > start else (border_before(self.text, start, far), True)
+
+    def rest(self, start: int, stop: int, done: int) -> int:  # noqa: ARG002
+        """Return `stop`: what fits stays together."""
+        return stop
 
     def resume(self, back: int, end: int) -> int:
         """Return the first line, sentence or word that begins in the overlap."""

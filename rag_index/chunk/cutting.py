@@ -48,13 +48,20 @@ class Cutter(Protocol):
         """
         ...
 
+    def rest(self, start: int, stop: int, done: int) -> int:
+        """Choose the end of a chunk that may hold all that is left: `stop`, or a place before it."""
+        ...
+
     def resume(self, back: int, end: int) -> int:
         """Choose the start of the next chunk in ``[back, end]``; `end` is the last chunk's, and no overlap."""
         ...
 
 
-def walk(text: str, region: Span, bounds: Bounds, cutter: Cutter) -> Iterator[tuple[int, int]]:
+def walk(text: str, region: Span, bounds: Bounds, cutter: Cutter, done: int = 0) -> Iterator[tuple[int, int]]:
     """Yield (start, end) of the chunks of ``text[region]``, lazily.
+
+    `done` is the end of the chunk before the region, where the region begins inside it: to go on where an
+    earlier walk stopped.
 
     Whatever the cutter answers: starts and ends strictly increase, no chunk is empty, begins or ends with
     white space or lies inside another, none is longer than the bounds allow, neighbours share at most the
@@ -62,7 +69,7 @@ def walk(text: str, region: Span, bounds: Bounds, cutter: Cutter) -> Iterator[tu
     ``(start, far]`` is not caught.
     """
     start = skip_space(text, region.start, region.end)
-    done = start
+    done = max(start, done)
     while start < region.end:
         end, after = step(text, start, done, region.end, bounds, cutter)
         if end > done:
@@ -74,7 +81,7 @@ def walk(text: str, region: Span, bounds: Bounds, cutter: Cutter) -> Iterator[tu
 def step(text: str, start: int, done: int, stop: int, bounds: Bounds, cutter: Cutter) -> tuple[int, int]:
     """Return the end of the chunk at `start`, at most `done` if it adds nothing, and the start of the next."""
     far = bounds.reach(start)
-    cut, forced = (stop, False) if far >= stop else cutter.cut(start, far, done)
+    cut, forced = (cutter.rest(start, stop, done), False) if far >= stop else cutter.cut(start, far, done)
     while (over := bounds.excess(start, cut)) and cut > start + 1:
         # A character is at most four bytes, so a quarter of the excess is never too much.
         cut, forced = cutter.cut(start, max(start + 1, cut - max(1, over // 4)), done)

@@ -10,19 +10,22 @@ from rag_index.chunk.cutting import Cutter, skip_space, step, trim_space, walk
 from rag_index.types import Span
 
 
-def quick_walk(text: str, region: Span, bounds: Bounds, cutter: Cutter) -> Iterator[tuple[int, int]]:
+def quick_walk(text: str, region: Span, bounds: Bounds, cutter: Cutter, done: int = 0) -> Iterator[tuple[int, int]]:
     """Yield what `walk` yields; sizes in characters and the usual separators go the fast way."""
     if isinstance(bounds, Characters) and isinstance(cutter, CharacterCutter) and cutter.plain:
-        return _lines(text, region, bounds, cutter)
-    return walk(text, region, bounds, cutter)
+        return _lines(text, region, bounds, cutter, done)
+    return walk(text, region, bounds, cutter, done)
 
 
-def _lines(text: str, region: Span, bounds: Characters, cutter: CharacterCutter) -> Iterator[tuple[int, int]]:
+def _lines(
+    text: str, region: Span, bounds: Characters, cutter: CharacterCutter, done: int
+) -> Iterator[tuple[int, int]]:
     """Cut at LF and blank lines here, leave every chunk that has none in its second half to `step`."""
     size, overlap, progress, stop = bounds.size, bounds.overlap, bounds.progress, region.end
     half = size // 2
     rfind, find = text.rfind, text.find
-    start = done = skip_space(text, region.start, stop)
+    start = skip_space(text, region.start, stop)
+    done = max(start, done)
     known = 0  # up to where `blank` and `usable` hold
     blank = usable = False
     while start < stop:

@@ -13,6 +13,8 @@ from rag_index.chunk.characters import CharacterCutter, character
 from rag_index.chunk.cutting import Scope, skip_space, trim_space
 from rag_index.chunk.languages import PUNKT, detect_language
 
+MAIN = 4096
+"""Code points that decide the language of a document; few, so that a stream need not wait for more."""
 PASSAGE = 8192
 """Code points that share one detected language."""
 _SAMPLE = 800
@@ -58,7 +60,7 @@ class Sentences:
     def __init__(self, text: str, language: str = "auto") -> None:
         self.text = text
         self.language = language
-        self._main = detect_language(text) if language == "auto" else language
+        self._main = detect_language(text[:MAIN]) if language == "auto" else language
         self._passages: dict[int, str] = {}
 
     def last_end(self, low: int, far: int) -> int:
@@ -206,6 +208,10 @@ class SentenceCutter:
         """Return the last end of a sentence that fits, else what `character` chooses."""
         place = self.sentences.last_end(max(start, done), far)
         return (place, False) if place > start else self.fallback.cut(start, far, done)
+
+    def rest(self, start: int, stop: int, done: int) -> int:  # noqa: ARG002
+        """Return `stop`: what fits stays together."""
+        return stop
 
     def resume(self, back: int, end: int) -> int:
         """Return the first sentence that begins in the overlap."""

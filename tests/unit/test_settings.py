@@ -222,6 +222,9 @@ def test_the_fingerprint_changes_with_every_chunk_setting() -> None:
         "language": "fr",
         "sections": True,
         "heading_context": True,
+        "percentile": 50,
+        "neighbours": 1,
+        "min_size": 7,
     }
     prints = {fingerprint(replace(base, **{name: value})) for name, value in other.items()}
     assert set(other) == {part.name for part in fields(base)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from rag_index.errors import UnknownNameError
 
@@ -21,8 +20,8 @@ UNSPACED = ("ja", "zh", "ko", "th")
 SAMPLE = 20_000
 """Code points that are looked at: more never changed an answer on the texts of the tests."""
 
-_VOTES = 3
-"""Frequent words that a language needs before it is believed."""
+_VOTES, _LEAD = 1.5, 0.4
+"""Votes that a language needs before it is believed, and by how many it must lead."""
 
 STOP_WORDS = {
     "cs": (
@@ -35,16 +34,19 @@ STOP_WORDS = {
     ),
     "de": (
         "der die das und ist nicht ein eine mit auf für von dem den des zu im auch sich wird werden wurde bei oder "
-        "aus nach wie über einer einen sind war hat als dass kann ich wir sie es am"
+        "aus nach wie über einer einen sind war hat als dass kann ich wir sie es am "
+        "was wer wo wann warum welche welcher welches wurden diese noch"
     ),
     "el": "και το τα του της την των στο στη στην από για με που είναι δεν θα να οι ένα μια ως αλλά",
     "en": (
         "the of and to in is that for it was on as with are be this by at from or have not but they which you his "
-        "her an were been has their will would can if when there more no we all"
+        "her an were been has their will would can if when there more no we all "
+        "what who how did does where why many much into during its"
     ),
     "es": (
         "el los las del que y en por con para una un es su al lo como más pero sus le ha este esta son fue ser o "
-        "entre cuando muy sin sobre también me hasta hay donde quien desde todo se la"
+        "entre cuando muy sin sobre también me hasta hay donde quien desde todo se la "
+        "qué cuál cuáles cómo quién quiénes cuándo dónde cuántos cuántas fue fueron"
     ),
     "et": (
         "ja ei on see et oli kui ka aga mis ning oma või siis need kes nad tema kuid pärast võib olla nagu veel "
@@ -56,11 +58,13 @@ STOP_WORDS = {
     ),
     "fr": (
         "le la les des et est dans pour que qui une un du en par sur au avec pas plus ce cette sont il elle nous "
-        "vous ne se aux ou mais être ont été leur ses son sa comme tout si à"
+        "vous ne se aux ou mais être ont été leur ses son sa comme tout si à "
+        "quel quelle quels quelles quand comment où pourquoi combien cela nos je"
     ),
     "it": (
         "il la che di e per una un con non del della sono è gli le da in nel alla dei come più anche al si ma "
-        "questo questa delle ha era o essere suo loro dal nella lo ci"
+        "questo questa delle ha era o essere suo loro dal nella lo ci "
+        "quale quali chi dove quando perché quanto quanti"
     ),
     "nl": (
         "de het een en van is niet dat op te in met voor zijn aan er ook als bij door maar naar om uit wordt werd "
@@ -76,7 +80,8 @@ STOP_WORDS = {
     ),
     "pt": (
         "o a os as de do da dos das que e em um uma para com não por é se na no mais como mas foi ao ele seu sua "
-        "ou ser quando muito já está eu também só pelo pela até isso entre são"
+        "ou ser quando muito já está eu também só pelo pela até isso entre são "
+        "qual quais quem onde porquê quanto quantos após numa nos nas"
     ),
     "ru": (
         "и в не на что он как это по но из от за его она для так же то все был была было были или если при бы "
@@ -149,16 +154,15 @@ def _by_script(sample: str) -> str:
 
 def _by_words(sample: str) -> str:
     weights = _weights()
-    votes: Counter[str] = Counter()
-    hits: Counter[str] = Counter()
+    votes: dict[str, float] = {}
     for word in _WORD.findall(sample.lower()):
         for language, weight in weights.get(word, ()):
-            votes[language] += weight  # type: ignore[assignment]  # a Counter may hold fractions
-            hits[language] += 1
-    if not votes:
+            votes[language] = votes.get(language, 0.0) + weight
+    ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
+    if not ranked or ranked[0][1] < _VOTES:
         return ""
-    best, _ = min(votes.items(), key=lambda item: (-item[1], item[0]))
-    return best if hits[best] >= _VOTES else ""
+    lead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else _VOTES
+    return ranked[0][0] if lead >= _LEAD else ""
 
 
 def _weights() -> dict[str, tuple[tuple[str, float], ...]]:

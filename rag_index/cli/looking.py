@@ -14,24 +14,39 @@ File = Annotated[str, typer.Argument(metavar="FILE", help="File to read; - for s
 
 @command("chunk", settings=("chunk", "extract", "embed"), example="rag-index chunk guide.md --size 500 --overlap 50")
 def chunk(
-    file: File, *, config: ConfigFile = None, flags: Flags, as_json: Json = False, json_lines: JsonLines = False
+    file: File,
+    *,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Print each chunk, as --jsonl, while the text comes in.")
+    ] = False,
+    config: ConfigFile = None,
+    flags: Flags,
+    as_json: Json = False,
+    json_lines: JsonLines = False,
 ) -> None:
     """Cut one file into chunks as `build` does, and show them.
 
     Every chunk comes with its place, its size in characters and in tokens of the model, and with the part that it
-    shares with the one before marked.
+    shares with the one before marked. With --stream the text is read as plain UTF-8, and the first chunk comes
+    before the input ends.
     """
     from rag_index.chunk import check_chunker
     from rag_index.cli import render_chunks
-    from rag_index.cli.reading import chunks_of, near, read_file, say_status
+    from rag_index.cli.reading import chunks_of, near, read_file, say_status, streamed
     from rag_index.settings import load_settings
 
     settings = load_settings(flags, near=near(file), config=config).settings
     check_chunker(settings.chunk)
+    if stream:
+        render_chunks.show_lines(streamed(file, settings))
+        return
     document = read_file(file, settings)
     say_status(document)
-    show = render_chunks.show_lines if json_lines else render_chunks.show_json if as_json else render_chunks.show
-    show(document, settings.chunk, chunks_of(document, settings))
+    chunks = chunks_of(document, settings)
+    if json_lines:
+        render_chunks.show_lines(chunks)
+    else:
+        (render_chunks.show_json if as_json else render_chunks.show)(document, settings.chunk, chunks)
 
 
 @command("extract", settings=("extract",), example="rag-index extract report.pdf --json")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 from rag_index.cli.terminal import note, safe
 from rag_index.errors import IndexMissingError, UnknownNameError, UsageError
@@ -14,6 +16,7 @@ from rag_index.settings import Settings
 from rag_index.types import Chunk, Document
 
 STDIN = "-"
+_BLOCK = 1 << 16
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?:[-:]\d+)?")
 """``path:line`` as `query`, compilers and grep print it, a last line or a column after it."""
 
@@ -63,6 +66,31 @@ def chunks_of(document: Document, settings: Settings) -> Sequence[tuple[Chunk, i
         (Chunk(document.text[piece.start : piece.end], index, piece.start, piece.end, len(pieces)), piece.tokens)
         for index, piece in enumerate(pieces)
     ]
+
+
+def streamed(file: str, settings: Settings) -> Iterator[tuple[Chunk, int]]:
+    """Yield the chunks of a plain text, or of standard input, while it is read; each with its size in tokens.
+
+    Raises:
+        UsageError: the file can't be opened, or its bytes are not UTF-8.
+    """
+    from rag_index.chunk.stream import decoded, stream_chunks
+    from rag_index.embed import load_embedder
+
+    embedder = load_embedder(settings.embed)
+    with _opened(file) as source:
+        # read1 gives what is there: it does not wait for a full block.
+        blocks = iter(lambda: source.read1(_BLOCK), b"")
+        for chunk in stream_chunks(decoded(blocks), settings.chunk, embedder.tokens):
+            tokens = embedder.tokens(chunk.text)
+            yield chunk, len(tokens.starts) + tokens.extra
+
+
+def _opened(file: str) -> BufferedReader:
+    try:
+        return cast("BufferedReader", sys.stdin.buffer) if file == STDIN else Path(file).open("rb")
+    except OSError as error:
+        raise UsageError(f"can't read {file}: {error.strerror}", "Check the path.") from error
 
 
 def open_document(place: str, index: Path | None, settings: Settings) -> tuple[Document, int | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rag_index.cli import shapes
 from rag_index.cli.terminal import BOLD, DIM, mark, paint, safe, say, say_json, say_json_line
@@ -23,9 +23,8 @@ def show_json(document: Document, settings: ChunkSettings, chunks: Sized) -> Non
     say_json({**whole, "chunks": [shapes.chunk(chunk, tokens) for chunk, tokens in chunks]})
 
 
-def show_lines(document: Document, settings: ChunkSettings, chunks: Sized) -> None:
-    """Print each chunk as a JSON object on a line."""
-    del document, settings
+def show_lines(chunks: Iterable[tuple[Chunk, int]]) -> None:
+    """Print each chunk as a JSON object on a line, as soon as it is there."""
     for chunk, tokens in chunks:
         say_json_line(shapes.chunk(chunk, tokens))
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 import sys
 
 import pytest
@@ -70,6 +71,37 @@ def test_a_size_in_tokens(docs, capsys) -> None:
     shown = json.loads(capsys.readouterr().out)
     assert (shown["size"], shown["overlap"], shown["unit"]) == (12, 2, "tokens")
     assert max(chunk["tokens"] for chunk in shown["chunks"]) <= 12
+
+
+def test_a_stream_gives_its_first_chunk_before_it_ends():
+    command = [sys.executable, "-m", "rag_index", "chunk", "-", "--stream", "--model", "hash", "--chunker", "window"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        running.stdin.write(b"one two three four five " * 400)
+        running.stdin.flush()
+        first = json.loads(running.stdout.readline())  # the input is still open
+        running.stdin.write("fin né".encode())
+        running.stdin.close()
+        last = json.loads(running.stdout.readlines()[-1])
+    assert (first["index"], first["start"], first["total_chunks"]) == (0, 0, None)
+    assert last["text"].endswith("five fin né")
+    assert last["end"] == 24 * 400 + 6
+
+
+def test_a_stream_that_is_no_text_is_an_error(stdin, capsys):
+    stdin(b"abc \xff\xfe")
+    assert main(["chunk", "-", "--stream", "--model", "hash"]) == 2
+    assert capsys.readouterr().err.startswith("error: the input is not UTF-8 near byte 4\n")
+    assert main(["chunk", "nothing.txt", "--stream", "--model", "hash"]) == 2
+    assert capsys.readouterr().err.startswith("error: can't read nothing.txt: ")
+
+
+def test_a_streamed_file_gives_the_chunks_of_the_file(docs, capsys):
+    arguments = ["chunk", "docs/guide.md", "--model", "hash", "--chunker", "window", "--size", "50"]
+    assert main([*arguments, "--stream"]) == 0
+    streamed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert main([*arguments, "--jsonl"]) == 0
+    whole = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [{**chunk, "total_chunks": len(whole)} for chunk in streamed] == whole
 
 
 @pytest.mark.parametrize(

@@ -317,6 +317,7 @@ class Passage:
         also: Other places with the same text.
         parts: The parts of the score: ``dense``, ``keyword``, ...
         stale: The file has changed since the build.
+        note: What a person should know about it: "not found again in the changed file".
     """
 
     path: str
@@ -330,6 +331,7 @@ class Passage:
     also: tuple[Place, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
     stale: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

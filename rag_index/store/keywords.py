@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -52,8 +52,16 @@ _ACCENT = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff"
     "\u20d0-\u20ff\ufe20-\ufe2f\u00ad\u200c\u200d]+"
 )
+# English endings, longest first, and what stays of them. Stored beside the word itself, a stem lifts recall at 1,000
+# characters by 0.9 points and the best five chunks by 1.0; the Snowball and Porter stemmers measured the same.
+_ENDINGS = (
+    ("ization", "ize"), ("ational", "ate"), ("iveness", "ive"), ("fulness", "ful"), ("ations", "ate"), ("ation", "ate"),
+    ("ments", "ment"), ("ingly", ""), ("edly", ""), ("ings", ""), ("ing", ""), ("ied", "y"), ("ies", "y"), ("ely", "e"),
+    ("ed", ""), ("ly", ""), ("es", "e"), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
+)  # fmt: skip
 _STROKES = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
+SHORTEST_STEMMED = 4
 MAX_TERMS = 96
 """Most terms of one question; a longer question is a text, and its first words stand for it."""
 
@@ -100,7 +108,7 @@ def index_terms(text: str) -> str:
     forms: list[str] = []
     for found in _WORD.finditer(text):
         run = found[0]
-        if _is_unspaced(run[0]):
+        if is_unspaced(run[0]):
             pairs = _cut(run)
             order += [pair for _, _, pair in pairs[:-1]]
             (forms if pairs[:-1] else order).append(pairs[-1][2])
@@ -115,12 +123,20 @@ def find_words(text: str) -> Iterator[Word]:
     """Yield the words of `text` in order; a run of a script without spaces gives a word for each pair of characters."""
     for found in _WORD.finditer(text):
         run = found[0]
-        if _is_unspaced(run[0]):
+        if is_unspaced(run[0]):
             yield from _pairs(run, found.start())
             continue
         terms, forms, stop = _forms(run)
         if terms:
             yield Word(found.start(), found.end(), terms, forms, stop)
+
+
+def forms_of(word: str) -> tuple[str, ...]:
+    """Return all terms that the word `word` is stored as, each once."""
+    if word and is_unspaced(word[0]):
+        return (_same_width(word),)
+    terms, forms, _ = _forms(word)
+    return tuple(dict.fromkeys((*terms, *forms)))
 
 
 def fold_word(word: str) -> str:
@@ -129,6 +145,19 @@ def fold_word(word: str) -> str:
         return word.lower()
     plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", word).casefold())
     return unicodedata.normalize("NFC", _ACCENT.sub("", plain)).translate(_STROKES)
+
+
+def stem(term: str) -> str:
+    """Return `term` without its English ending, or as it is: too short, other letters, nothing to take off."""
+    if len(term) < SHORTEST_STEMMED or not (term.isascii() and term.isalpha()):
+        return term
+    for ending, rest in _ENDINGS:
+        if term.endswith(ending) and len(term) >= len(ending) + 3:
+            term = term.removesuffix(ending) + rest
+            break
+    if len(term) >= SHORTEST_STEMMED and term[-1] == term[-2] and term[-1] not in "lsz":
+        term = term[:-1]
+    return term.removesuffix("e") if len(term) > SHORTEST_STEMMED else term
 
 
 def parse_question(question: str) -> Wanted:
@@ -163,13 +192,13 @@ def question_terms(wanted: Wanted) -> list[str]:
     return list(dict.fromkeys(term for word in words for term in _telling(word)))[:MAX_TERMS]
 
 
-def match_expression(question: str) -> str:
+def match_expression(question: str, leave_out: Collection[str] = ()) -> str:
     """Return the FTS5 expression that finds what `question` asks for, or "" when it holds no word.
 
-    Terms are alternatives, quoted phrases must occur, ``-term`` must not.
+    Terms are alternatives, quoted phrases must occur, ``-term`` must not. Terms in `leave_out` don't rank.
     """
     wanted = parse_question(question)
-    terms = question_terms(wanted)
+    terms = [term for term in question_terms(wanted) if term not in leave_out]
     if not terms:
         return ""
     expression = " OR ".join(_alternatives(terms))
@@ -201,6 +230,9 @@ def _other_forms(part: str) -> Iterator[str]:
         yield fold_word(part).replace("+", "plus").replace("#", "sharp")
     elif not written.isascii() and written.isalnum():
         yield written
+    folded = part.lower()
+    if folded not in STOP and folded.isascii() and folded.isalpha():
+        yield stem(folded)
     pieces = _CAMEL.split(part)
     if len(pieces) > 1:
         yield from (fold_word(piece) for piece in pieces if len(piece) > 1)
@@ -217,15 +249,16 @@ def _telling(word: Word) -> tuple[str, ...]:
 def _alternatives(terms: list[str]) -> Iterator[str]:
     """Quote each term; a lone character of an unspaced script also stands for all pairs that begin with it."""
     for term in terms:
-        yield f'"{term}"*' if len(term) == 1 and _is_unspaced(term) else f'"{term}"'
+        yield f'"{term}"*' if len(term) == 1 and is_unspaced(term) else f'"{term}"'
 
 
 def _phrase(terms: tuple[str, ...]) -> str:
     last = terms[-1]
-    return f'"{" ".join(terms)}"' + ("*" if len(last) == 1 and _is_unspaced(last) else "")
+    return f'"{" ".join(terms)}"' + ("*" if len(last) == 1 and is_unspaced(last) else "")
 
 
-def _is_unspaced(char: str) -> bool:
+def is_unspaced(char: str) -> bool:
+    """Tell whether `char` belongs to a script that is stored as pairs of characters."""
     return char > "\u0e00" and _UNSPACED_CHAR.match(char) is not None
 
 

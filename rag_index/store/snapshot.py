@@ -209,6 +209,13 @@ class Snapshot:
             sql.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab (main, keywords, row)")
             return sql.execute("SELECT term, doc, cnt FROM temp.words ORDER BY term").fetchall()
 
+    def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return in how many texts each of `terms` occurs; terms that occur nowhere are left out."""
+        with self._reading() as sql:
+            sql.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab (main, keywords, row)")
+            query = "SELECT term, doc FROM temp.words WHERE term = ?"
+            return dict(row for term in terms for row in sql.execute(query, (term,)))
+
     # --- search ---
 
     def dense(

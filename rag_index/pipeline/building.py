@@ -26,8 +26,9 @@ from rag_index.pipeline.states import Work, drop_others, open_work, same_model
 from rag_index.pipeline.stopping import Stop
 from rag_index.pipeline.unit import UnitWriter, Vectors
 from rag_index.settings import Settings
-from rag_index.store import Hint, Known, Layout, Manifest, WriterLock, open_snapshot
+from rag_index.store import Hint, Known, Layout, Manifest, Snapshot, WriterLock, open_snapshot
 from rag_index.store.failpoints import passing
+from rag_index.store.projection import Publication, is_fresh
 from rag_index.types import Document, Embedder, Event, Reporter, Status, Warn, ignore
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class _Run:
         """Tell the user at once, and keep it for the report."""
         self.totals.warnings.append(warning)
         self.report(Event("warning", note=warning.message))
+    publication: Publication | None = None
 
 
 def build(
@@ -284,7 +286,7 @@ def _remove(run: _Run, work: Work, ids: Sequence[int]) -> None:
         run.totals.files.removed += len(ids)
 
 
-def _finish(run: _Run, work: Work, scopes: Sequence[str], *, publish: bool) -> None:  # noqa: ARG001
+def _finish(run: _Run, work: Work, scopes: Sequence[str], *, publish: bool) -> None:
     """Note how the build ended, switch to a new state, put the seal on, publish."""
     manifest, totals = work.manifest, run.totals
     totals.skipped = sorted(run.refused.values(), key=lambda skipped: skipped.path)
@@ -311,3 +313,15 @@ def _finish(run: _Run, work: Work, scopes: Sequence[str], *, publish: bool) -> N
         work.before.close()
         work.before = None
         drop_others(run.layout, manifest.folder)
+    if publish and run.settings.store.publish:
+        _publish(run, manifest.folder)
+
+
+def _publish(run: _Run, state: Path) -> None:
+    """Let Chroma's copy follow, unless it is up to date."""
+    run.stop.check()
+    settings = run.settings.store
+    publication = run.publication or Publication(run.layout, state, settings, report=run.report)
+    with Snapshot(run.layout, state) as snapshot, publication:
+        if not is_fresh(publication.before, run.layout, snapshot, settings):
+            publication.finish()

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 import numpy as np
 
@@ -53,12 +54,15 @@ class Manifest:
         self._generation = int(self.value("generation"))
 
     @classmethod
-    def create(cls, folder: Path, settings: Settings, model: ModelInfo, *, root: str, generation: int = 0) -> Self:
+    def create(
+        cls, folder: Path, settings: Settings, model: ModelInfo, *, root: str, generation: int = 0, index_id: str = ""
+    ) -> Self:
         """Make a new, empty state in `folder`, which may not be there yet; it appears whole or not at all."""
         values = {
             "settings": settings.to_dict(),
             "model": asdict(model),
             "root": root,
+            "index_id": index_id or uuid4().hex,
             "scopes": [],
             "generation": generation,
             "vectors": {"file": 1, "rows": 0},
@@ -259,18 +263,18 @@ class Manifest:
         self._changed = True
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """One transaction after which queries may answer otherwise."""
+    def _changing(self, step: int = 1) -> Iterator[None]:
+        """One transaction that changes which vectors are live; after a `step` queries may answer otherwise."""
         before = self.live.copy()
         try:
             with self._commit():
                 yield
                 self._sql.execute("UPDATE state SET value = ? WHERE name = 'live'", (np.packbits(self.live).tobytes(),))
-                self._put("generation", self._generation + 1)
+                self._put("generation", self._generation + step)
         except BaseException:
             self.live = before
             raise
-        self._generation += 1
+        self._generation += step
 
     def _put(self, name: str, value: Any) -> None:  # noqa: ANN401 (JSON)
         self._sql.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, json.dumps(value)))
@@ -356,7 +360,7 @@ class Manifest:
     def _move(self, keep: Sequence[int], sums: Mapping[int, int], number: int) -> None:
         """Let `keep` be the rows of the new vector file, in order."""
         place = {slot: at for at, slot in enumerate(keep)}
-        with self._changing():
+        with self._changing(step=0):
             keys = [(k, place[s]) for k, s in self._sql.execute("SELECT key, slot FROM vectors") if s in place]
             texts = [(place[s], t) for t, s in self._sql.execute("SELECT id, slot FROM texts")]
             self._sql.execute("DELETE FROM vectors")

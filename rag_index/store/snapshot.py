@@ -105,6 +105,12 @@ class Snapshot:
         with self._reading():
             return int(self._value("generation"))
 
+    @property
+    def index_id(self) -> str:
+        """Random identity of the index; the same in all its states."""
+        with self._reading():
+            return str(self._value("index_id"))
+
     def is_current(self) -> bool:
         """Whether a snapshot opened now would hold the same."""
         layout = Layout(self.index)
@@ -202,6 +208,22 @@ class Snapshot:
         """Return the vectors of chunks, one row each, in the order given."""
         slots = dict(self._in("SELECT c.id, t.slot FROM chunks c JOIN texts t ON t.id = c.text WHERE c.id IN", ids))
         return self._matrix[np.array([slots[id_] for id_ in ids], np.int64)]
+
+    def places(self, after: int = 0) -> list[Any]:
+        """Return where each text whose id is above `after` stands, ordered by path and place (see ``records``)."""
+        with self._reading() as sql:
+            return sql.execute(
+                "SELECT t.id, t.uid, t.slot, d.id, d.path, d.sha256, c.place, d.chunks, c.start, c.stop, h.path, "
+                "json_extract(d.meta, '$.title') FROM texts t JOIN chunks c ON c.text = t.id "
+                "JOIN documents d ON d.id = c.document JOIN headings h ON h.id = c.heading WHERE t.id > ? "
+                "ORDER BY d.path, c.place",
+                (after,),
+            ).fetchall()
+
+    @property
+    def matrix(self) -> Matrix:
+        """All stored vectors, mapped and checked; rows by slot."""
+        return self._matrix
 
     def vocabulary(self) -> list[tuple[str, int, int]]:
         """Return every term of the keyword index with the texts that hold it, and how often they do."""

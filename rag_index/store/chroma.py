@@ -166,15 +166,22 @@ class ChromaStore:
         self._client.close()
 
 
-def _client(place: Path | str) -> Any:  # noqa: ANN401 (chromadb's)
-    """Open a client that can build no functions, tells nobody, and does not wait for ever."""
+def load_library() -> Any:  # noqa: ANN401 (a module)
+    """Import chromadb such that it can build no functions and tells nobody."""
     os.environ["ANONYMIZED_TELEMETRY"] = "False"
     import chromadb
-    from chromadb.config import Settings
     from chromadb.utils import embedding_functions
 
     embedding_functions.known_embedding_functions.clear()
     embedding_functions.sparse_known_embedding_functions.clear()
+    return chromadb
+
+
+def _client(place: Path | str) -> Any:  # noqa: ANN401 (chromadb's)
+    """Open a client that does not wait for ever."""
+    chromadb = load_library()
+    from chromadb.config import Settings
+
     quiet = Settings(anonymized_telemetry=False)
     if isinstance(place, Path):
         return chromadb.PersistentClient(str(place), quiet)

@@ -34,7 +34,8 @@ def refuse_poisoned(folder: Path) -> None:
             rows = connection.execute(f"SELECT {', '.join(wanted)} FROM collections").fetchall() if wanted else []
             stored = [json.loads(value) for row in rows for value in row if value]
             named = connection.execute(
-                "SELECT str_value FROM collection_metadata WHERE key LIKE '%embedding_function%' AND str_value IS NOT NULL"
+                "SELECT str_value FROM collection_metadata "
+                "WHERE key LIKE '%embedding_function%' AND str_value IS NOT NULL"
             ).fetchall()
     except (sqlite3.DatabaseError, ValueError, UnicodeDecodeError) as error:
         raise IndexDamagedError(f"{path} is damaged: {error}", REPAIR) from error

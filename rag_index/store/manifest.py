@@ -20,14 +20,14 @@ from rag_index.store import languages, schema
 from rag_index.store.failpoints import passing
 from rag_index.store.layout import drop_folder, sync_folder
 from rag_index.store.matrix import BLOCK, VectorFile
-from rag_index.store.packing import pack_document, pack_path, unpack_document, unpack_path
+from rag_index.store.packing import pack_document, pack_path, unpack_document
 from rag_index.store.rows import Hint, Known, Piece, Prepared
+from rag_index.store.schema import transaction
 from rag_index.store.seal import seal, unseal
-from rag_index.types import Document, Ledger, ModelInfo, Status
+from rag_index.store.stored import read_known, unpack_live
+from rag_index.types import Document, Ledger, ModelInfo
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rag_index.types import Matrix
 
 _LOG_LIMIT = 64 << 20
@@ -75,7 +75,7 @@ class Manifest:
             drop_folder(aside)
             aside.mkdir()
             connection = schema.create(aside)
-            with _transaction(connection):
+            with transaction(connection):
                 connection.executemany("INSERT INTO state VALUES (?, ?)", [*rows, ("live", b"")])
             connection.close()
             sync_folder(aside)
@@ -258,7 +258,7 @@ class Manifest:
 
     @contextmanager
     def _commit(self) -> Iterator[None]:
-        with schema.failures(self.folder), _transaction(self._sql):
+        with schema.failures(self.folder), transaction(self._sql):
             yield
         self._changed = True
 
@@ -370,35 +370,3 @@ class Manifest:
             self._sql.executemany("INSERT INTO sums VALUES (?, ?)", sums.items())
             self._put("vectors", {"file": number, "rows": len(keep)})
             self.live = np.ones(len(keep), bool)
-
-
-def unpack_live(packed: bytes, rows: int) -> NDArray[np.bool_]:
-    """Return which of the `rows` vectors belong to a live text."""
-    bits = np.unpackbits(np.frombuffer(packed, np.uint8))[:rows]
-    live = np.zeros(rows, bool)
-    live[: len(bits)] = bits
-    return live
-
-
-def read_known(connection: sqlite3.Connection) -> dict[str, Known]:
-    """Return every document's path and what it looked like when it was read."""
-    rows = connection.execute(
-        "SELECT path, id, origin, status, reason, sha256, extractor, size, mtime_ns, ctime_ns, inode, read_ns "
-        "FROM documents"
-    )
-    return {
-        unpack_path(path): Known(id_, origin, Status(status), reason, sha256, extractor, Hint(*hint))
-        for path, id_, origin, status, reason, sha256, extractor, *hint in rows
-    }
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise

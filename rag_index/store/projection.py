@@ -7,119 +7,25 @@ The truth is committed before this begins. Whatever dies here costs a repetition
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlsplit
 
-from rag_index import errors
 from rag_index.errors import IndexDamagedError, StoreError
 from rag_index.settings import StoreSettings
+from rag_index.store.child import Child
+from rag_index.store.chroma import BATCH
+from rag_index.store.digests import check_digests, digests
 from rag_index.store.failpoints import passing
 from rag_index.store.guard import refuse_poisoned
-from rag_index.store.layout import REPAIR, Layout, drop_folder, read_sealed, sync_folder, sync_tree, write_sealed
+from rag_index.store.layout import REPAIR, Layout, drop_folder, sync_folder, sync_tree, write_sealed
 from rag_index.store.lock import WriterLock
-from rag_index.store.projector import Task, check_digests, digests
-from rag_index.store.snapshot import Snapshot, open_snapshot
+from rag_index.store.published import Published, is_fresh, minor, name_of, number_of, readable
+from rag_index.store.reader import Reader, open_state
+from rag_index.store.tasks import COPY_SHARE, Task
 from rag_index.types import Event, Reporter, ignore
-
-_GENERATION = re.compile(r"gen-(\d{6})")
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """The generation that Chroma's clients may open.
-
-    Attributes:
-        number: Counts up with every publication.
-        state: Name of the state that it was made from.
-        content: Generation of that state's content.
-        url: Server, or "" for a folder.
-        collection: Name of the collection.
-        count: Records.
-        churn: Records that have changed since the graph was made fresh.
-        version: Version of chromadb that made it.
-        files: Size and checksum of the files of the graph.
-    """
-
-    number: int
-    state: str
-    content: int
-    url: str
-    collection: str
-    count: int
-    churn: int = 0
-    version: str = ""
-    files: dict[str, list[int]] = field(default_factory=dict)
-
-    def folder(self, layout: Layout) -> Path:
-        """Folder to open with Chroma's client."""
-        return layout.chroma / _name(self.number)
-
-    def records(self, layout: Layout) -> Path:
-        """File that says which records it holds."""
-        return layout.chroma / f"{_name(self.number)}.records"
-
-
-def _name(number: int) -> str:
-    return f"gen-{number:06}"
-
-
-def published(layout: Layout) -> Published | None:
-    """Return what is published, or None if nothing is.
-
-    Raises:
-        IndexDamagedError: the pointer is damaged.
-    """
-    try:
-        values = read_sealed(layout.published)
-    except FileNotFoundError:
-        return None
-    try:
-        return Published(**values)
-    except TypeError as error:
-        raise IndexDamagedError(f"{layout.published} is damaged: {error}", REPAIR) from error
-
-
-def chroma_folder(index: Path) -> Path:
-    """Return the folder that Chroma's clients may open: read it, never add to it.
-
-    Raises:
-        IndexDamagedError: nothing is published, or it is gone.
-    """
-    layout = Layout(index)
-    found = published(layout)
-    if found is None or found.url or not found.folder(layout).is_dir():
-        raise IndexDamagedError(f"{index} has no Chroma folder", "Run: rag-index build PATH")
-    return found.folder(layout)
-
-
-def is_fresh(found: Published | None, layout: Layout, snapshot: Snapshot, settings: StoreSettings) -> bool:
-    """Whether what is published is what `snapshot` holds, where `settings` want it, and whole as far as names tell."""
-    if found is None or (found.state, found.content) != (snapshot.folder.name, snapshot.generation):
-        return False
-    if found.url != settings.url or not found.collection.startswith(settings.collection):
-        return False
-    if _minor(found.version) != _minor(version("chromadb")):
-        return False
-    folder = found.folder(layout)
-    sizes = all(
-        (folder / name).is_file() and (folder / name).stat().st_size == was[0] for name, was in found.files.items()
-    )
-    return bool(found.url) or (sizes and (folder / "chroma.sqlite3").is_file())
-
-
-def _minor(text: str) -> str:
-    return ".".join(text.split(".")[:2])
 
 
 class Publication:
@@ -137,18 +43,21 @@ class Publication:
         self._state = state
         self._settings = settings
         self._report = report
-        self._child: _Child | None = None
+        self._child: Child | None = None
+        self._verifier: Child | None = None
+        self._added = 0
         layout.chroma.mkdir(exist_ok=True)
-        self.before = _readable(layout)
-        self._number = 1 + max([_number(path) for path in layout.chroma.glob("gen-*")], default=0)
+        self.before = readable(layout)
+        self._number = 1 + max([number_of(path) for path in layout.chroma.glob("gen-*")], default=0)
         if self.before:
             self._number = max(self._number, self.before.number + 1)
 
     def close(self) -> None:
         """Stop the child, if it runs, and remove what is half-made."""
-        if self._child is not None:
-            self._child.stop()
-            self._child = None
+        for child in (self._child, self._verifier):
+            if child is not None:
+                child.stop()
+        self._child = self._verifier = None
         for path in self._layout.chroma.glob("*.tmp*"):
             drop_folder(path) if path.is_dir() else path.unlink(missing_ok=True)
 
@@ -158,12 +67,24 @@ class Publication:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def follow(self) -> None:
-        """Let a child load what is committed so far, while the build goes on; a fresh generation comes of it."""
+    def follow(self, added: int) -> None:
+        """Hear that `added` more chunks are committed.
+
+        Once they are many, a child begins to load them while the build goes on; a fresh generation comes of it.
+        """
+        self._added += added
+        enough = max(BATCH, self.before.count * COPY_SHARE if self.before else 0)
+        if self._added < enough:
+            return
         if self._child is None:
             self.close()
-            self._child = _Child(replace(self._task("load"), old="", old_records=""))
+            self._child = Child(self._task("load"))
         self._child.say("go")
+
+    def is_fresh(self) -> bool:
+        """Whether what is published holds what the state holds now."""
+        with Reader(self._layout, self._state) as snapshot:
+            return is_fresh(self.before, self._layout, snapshot, self._settings)
 
     def finish(self) -> Published:
         """Load the rest, verify, and switch to the new generation.
@@ -172,11 +93,12 @@ class Publication:
             IndexMismatchError: what is there names an embedding function.
             StoreError: Chroma failed; the index itself is complete.
         """
-        with Snapshot(self._layout, self._state) as snapshot:
+        with Reader(self._layout, self._state) as snapshot:
             content = snapshot.generation
         self._report(Event("publish"))
         done, faults = self._load(copy=True)
         if faults and done["copied"]:
+            self.close()
             done, faults = self._load(copy=False)
         if faults:
             raise StoreError(f"Chroma's copy of the index is wrong: {faults[0]}", REPAIR)
@@ -210,11 +132,11 @@ class Publication:
 
     @property
     def _place(self) -> Path:
-        return self._layout.chroma / f"{_name(self._number)}.tmp"
+        return self._layout.chroma / f"{name_of(self._number)}.tmp"
 
     @property
     def _records(self) -> Path:
-        return self._layout.chroma / f"{_name(self._number)}.records.tmp"
+        return self._layout.chroma / f"{name_of(self._number)}.records.tmp"
 
     @property
     def _collection(self) -> str:
@@ -223,7 +145,7 @@ class Publication:
         return f"{name}-{self._number:06}" if self._settings.url else name
 
     def _task(self, kind: str, *, copy: bool = False, full: bool = False) -> Task:
-        with Snapshot(self._layout, self._state) as snapshot:
+        with Reader(self._layout, self._state) as snapshot:
             model, chunk = snapshot.info.model, snapshot.info.settings.chunk
             identity = snapshot.index_id
         metadata: dict[str, str | int] = {
@@ -266,24 +188,22 @@ class Publication:
             check_digests(folder, before.files)
         except IndexDamagedError:
             return False
-        return _minor(before.version) == _minor(version("chromadb"))
+        return minor(before.version) == minor(version("chromadb"))
 
     def _load(self, *, copy: bool) -> tuple[dict[str, Any], list[str]]:
         if self._child is None:
             self.close()
-            self._child = _Child(self._task("load", copy=copy))
+            self._child = Child(self._task("load", copy=copy))
+        self._verifier = Child(self._task("verify"))
         self._child.say("end")
         done = self._child.result(self._report)
-        self._child = _Child(self._task("verify"))
-        self._child.say("end")
-        faults = self._child.result(self._report)["faults"]
-        self._child = None
-        return done, faults
+        self._verifier.say("end")
+        return done, self._verifier.result(self._report)["faults"]
 
     def _clean(self, made: Published) -> None:
         """Delete older generations that no process has open."""
         for path in self._layout.chroma.glob("gen-*"):
-            if _number(path) != made.number and not in_use(path):
+            if number_of(path) != made.number and not in_use(path):
                 drop_folder(path) if path.is_dir() else path.unlink(missing_ok=True)
         before = self.before
         if made.url and before and before.url == made.url and before.collection != made.collection:
@@ -292,33 +212,6 @@ class Publication:
             store = ChromaStore(made.url, made.collection)
             store.drop(before.collection)
             store.close()
-
-
-def verify_published(layout: Layout, found: Published, *, full: bool = False) -> dict[str, Any]:
-    """Compare what is published with the truth, in a process of its own: ``count``, ``checked``, ``faults``.
-
-    Raises:
-        IndexMismatchError: it names an embedding function.
-        IndexDamagedError: the files of the graph are not those that were published.
-        StoreError: Chroma can't open it.
-    """
-    if not found.url:
-        refuse_poisoned(found.folder(layout))
-        check_digests(found.folder(layout), found.files)
-    task = Task(
-        kind="verify",
-        state=str((layout.index / found.state).absolute()),
-        place=found.url or str(found.folder(layout).absolute()),
-        collection=found.collection,
-        records="",
-        full=full,
-    )
-    child = _Child(task)
-    try:
-        child.say("end")
-        return child.result(ignore)
-    finally:
-        child.stop()
 
 
 def ensure_published(index: Path, *, report: Reporter = ignore) -> Published:
@@ -330,42 +223,14 @@ def ensure_published(index: Path, *, report: Reporter = ignore) -> Published:
     """
     layout = Layout(index)
     with WriterLock(layout.lock):
-        with open_snapshot(index) as snapshot:
+        with open_state(index, Reader) as snapshot:
             settings = snapshot.info.settings.store
-            found = _readable(layout)
+            found = readable(layout)
             if found is not None and is_fresh(found, layout, snapshot, settings):
                 return found
             state = snapshot.folder
         with Publication(layout, state, settings, report=report) as publication:
             return publication.finish()
-
-
-def warn_about(url: str) -> str:
-    """Return what is to be said about a server's address: anyone on the way can read and change what is sent."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    try:
-        here = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        here = False
-    if not url or here or parts.scheme == "https":
-        return ""
-    return (
-        f"{url} is neither on this machine nor https: texts travel in the clear, and the server asks no one for a key"
-    )
-
-
-def _readable(layout: Layout) -> Published | None:
-    """Return what is published; a damaged pointer is the same as none, for whoever is going to write it."""
-    try:
-        return published(layout)
-    except IndexDamagedError:
-        return None
-
-
-def _number(path: Path) -> int:
-    match = _GENERATION.match(path.name)
-    return int(match[1]) if match else 0
 
 
 def in_use(folder: Path) -> bool:
@@ -378,68 +243,3 @@ def in_use(folder: Path) -> bool:
         except OSError:
             continue
     return False
-
-
-class _Child:
-    """A process that does one task."""
-
-    def __init__(self, task: Task) -> None:
-        home = str(Path(__file__).resolve().parents[2])
-        paths = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])])
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
-        self._process = subprocess.Popen(  # noqa: S603 (our own module)
-            [sys.executable, "-m", "rag_index.store.projector", task.to_json()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": paths, "ANONYMIZED_TELEMETRY": "False"},
-            text=True,
-        )
-
-    def say(self, word: str) -> None:
-        """Send an order; if the child is dead, `result` will say why."""
-        try:
-            assert self._process.stdin is not None  # noqa: S101 (it was asked for)
-            self._process.stdin.write(f"{word}\n")
-            self._process.stdin.flush()
-        except OSError:
-            return
-
-    def result(self, report: Reporter) -> dict[str, Any]:
-        """Wait for what the child makes.
-
-        Raises:
-            RagIndexError: what the child raised.
-            StoreError: the child died.
-        """
-        last: dict[str, Any] = {}
-        assert self._process.stdout is not None  # noqa: S101
-        for line in self._process.stdout:
-            if line.startswith("{"):
-                last = json.loads(line)
-                if "done" in last:
-                    report(Event("publish", last["done"], last["total"]))
-        code = self._process.wait()
-        words = self._tail()
-        self.stop()
-        if "result" in last:
-            return dict(last["result"])
-        if "error" in last:
-            kind: Callable[[str, str], Exception] = getattr(errors, last["error"], StoreError)
-            raise kind(last["message"], last["hint"])
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        raise StoreError(f"the process that loads Chroma {how}{words}", "The index itself is complete. Build again.")
-
-    def stop(self) -> None:
-        """End the child, whatever it does."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._errors):
-            if pipe is not None:
-                pipe.close()
-
-    def _tail(self) -> str:
-        self._errors.seek(0)
-        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        return f": {lines[-1][:300]}" if lines else ""

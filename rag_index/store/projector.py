@@ -13,69 +13,20 @@ import shutil
 import signal
 import sys
 import threading
-import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rag_index.errors import IndexDamagedError, RagIndexError
-from rag_index.store.chroma import BATCH, ChromaStore
+from rag_index.errors import RagIndexError
+from rag_index.store.chroma import BATCH, ChromaStore, load_library
 from rag_index.store.failpoints import passing
-from rag_index.store.layout import Layout
+from rag_index.store.reader import Reader
 from rag_index.store.records import Entry, entries, read_index, records, write_index
-from rag_index.store.snapshot import Snapshot
+from rag_index.store.tasks import CHURN_SHARE, COPY_SHARE, Task
 
 SAMPLE = 200
 """Records that are compared, and looked for by their own vector, unless all are."""
-_COPY_SHARE = 0.3
-_CHURN_SHARE = 0.2
-"""A copy with changes is made instead of a fresh generation while fewer records than this share change now, and fewer
-have changed since the last fresh one: Chroma's graph loses records when many are deleted and added."""
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a child is to do.
-
-    Attributes:
-        kind: ``load`` or ``verify``.
-        state: Folder of the state to project.
-        place: Folder of the generation, or address of a server.
-        collection: Name of the collection.
-        records: File that says which records the generation holds.
-        metadata: What the collection says of itself.
-        old: Folder of a published generation that may be copied, or "".
-        old_records: Which records that one holds.
-        churn: Records that have changed in it since it was made fresh.
-        full: Verify every record.
-    """
-
-    kind: str
-    state: str
-    place: str
-    collection: str
-    records: str
-    metadata: dict[str, str | int] = field(default_factory=dict)
-    old: str = ""
-    old_records: str = ""
-    churn: int = 0
-    full: bool = False
-
-    @property
-    def where(self) -> Path | str:
-        """The place as `ChromaStore` takes it."""
-        return self.place if self.place.startswith("http") else Path(self.place)
-
-    def snapshot(self) -> Snapshot:
-        """Open the state as it is now."""
-        state = Path(self.state)
-        return Snapshot(Layout(state.parent), state)
-
-    def to_json(self) -> str:
-        """Return the task as one argument."""
-        return json.dumps(asdict(self))
 
 
 def main(argument: str) -> int:
@@ -116,7 +67,7 @@ class _Orders:
                 yield word
 
 
-def load(task: Task, orders: Iterator[str] | _Orders) -> dict[str, Any]:
+def load(task: Task, orders: Iterable[str]) -> dict[str, Any]:
     """Make the generation and note what it holds."""
     loader = _Loader(task)
     try:
@@ -182,13 +133,13 @@ class _Loader:
         have = read_index(Path(task.old_records))
         keep = {entry.uid for entry in wanted}
         change = sum(have.get(entry.uid) != entry.digest for entry in wanted) + sum(uid not in keep for uid in have)
-        if change > _COPY_SHARE * len(wanted) or change + task.churn > _CHURN_SHARE * len(wanted):
+        if change > COPY_SHARE * len(wanted) or change + task.churn > CHURN_SHARE * len(wanted):
             return False
         shutil.copytree(task.old, task.place, dirs_exist_ok=True)
         self._have, self._replace = have, True
         return True
 
-    def _add(self, snapshot: Snapshot, new: Sequence[Entry], total: int) -> None:
+    def _add(self, snapshot: Reader, new: Sequence[Entry], total: int) -> None:
         if not new:
             return
         stream = records(snapshot, new, snapshot.matrix)
@@ -202,8 +153,11 @@ class _Loader:
         self._last = max(self._last, *(entry.text for entry in new))
 
 
-def verify(task: Task, orders: object = None) -> dict[str, Any]:  # noqa: ARG001 (held so that the thread lives)
+def verify(task: Task, orders: Iterable[str]) -> dict[str, Any]:
     """Compare a generation with the truth; says what is wrong with it, in words."""
+    load_library()  # while another child is loading the generation
+    for _ in orders:
+        continue
     store = ChromaStore(task.where, task.collection)
     try:
         with task.snapshot() as snapshot:
@@ -239,7 +193,7 @@ def _sample(found: Sequence[Entry], *, full: bool) -> list[Entry]:
     return newest + rest
 
 
-def _compare(store: ChromaStore, snapshot: Snapshot, chosen: Sequence[Entry]) -> list[str]:
+def _compare(store: ChromaStore, snapshot: Reader, chosen: Sequence[Entry]) -> list[str]:
     import numpy as np
 
     faults = []
@@ -255,7 +209,7 @@ def _compare(store: ChromaStore, snapshot: Snapshot, chosen: Sequence[Entry]) ->
     return faults
 
 
-def _unreachable(store: ChromaStore, snapshot: Snapshot, chosen: Sequence[Entry], k: int = 10) -> list[str]:
+def _unreachable(store: ChromaStore, snapshot: Reader, chosen: Sequence[Entry], k: int = 10) -> list[str]:
     """Return the ids that a query with their own vector doesn't bring, nor as many that are as near."""
     lost = []
     for at in range(0, len(chosen), SAMPLE):
@@ -264,36 +218,6 @@ def _unreachable(store: ChromaStore, snapshot: Snapshot, chosen: Sequence[Entry]
             if entry.uid not in dict(hits) and not (len(hits) == k and hits[-1][1] > 1 - 1e-5):
                 lost.append(entry.uid)
     return lost
-
-
-def digests(folder: Path) -> dict[str, list[int]]:
-    """Return size and checksum of the files of Chroma's graphs: opening them must not crash, and doesn't change them.
-
-    The database is left out: a mere open writes to it. So is a graph that was never written out.
-    """
-    found: dict[str, list[int]] = {}
-    for names in folder.glob("*/index_metadata.pickle"):
-        for path in sorted(names.parent.iterdir()):
-            found[path.relative_to(folder).as_posix()] = [path.stat().st_size, _crc(path)]
-    return found
-
-
-def _crc(path: Path) -> int:
-    crc = 0
-    with path.open("rb") as file:
-        while data := file.read(1 << 22):
-            crc = zlib.crc32(data, crc)
-    return crc
-
-
-def check_digests(folder: Path, files: dict[str, list[int]]) -> None:
-    """Raise IndexDamagedError unless the graphs in `folder` are as they were published."""
-    now: Callable[[], dict[str, list[int]]] = lambda: digests(folder)  # noqa: E731
-    sizes = {name: path.stat().st_size for name in files if (path := folder / name).is_file()}
-    wrong = [name for name, (size, _) in files.items() if sizes.get(name) != size]
-    wrong = wrong or [name for name, value in files.items() if now().get(name) != value]
-    if wrong:
-        raise IndexDamagedError(f"{folder / wrong[0]} is damaged", "Run: rag-index check --repair")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rag_index.errors import IndexDamagedError
 from rag_index.store.layout import REPAIR
+from rag_index.store.reader import Reader
 from rag_index.store.rows import HEADING_SEPARATOR
-from rag_index.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from rag_index.types import Matrix
@@ -34,7 +34,7 @@ class Entry:
         return hashlib.blake2b(plain.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-def entries(snapshot: Snapshot, after: int = 0) -> list[Entry]:
+def entries(snapshot: Reader, after: int = 0) -> list[Entry]:
     """Return an entry for every live text whose id is above `after`, ordered by where it stands first."""
     first: dict[int, Entry] = {}
     for row in snapshot.places(after):
@@ -64,7 +64,7 @@ def _entry(row: Any) -> Entry:  # noqa: ANN401 (a row of SQLite)
 
 
 def records(
-    snapshot: Snapshot, wanted: Collection[Entry], matrix: Matrix
+    snapshot: Reader, wanted: Collection[Entry], matrix: Matrix
 ) -> Iterator[tuple[str, Any, str, Mapping[str, str | int]]]:
     """Yield (id, vector, text, metadata) for entries; lazy, one document's text at a time."""
     for entry in wanted:

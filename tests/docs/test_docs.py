@@ -1,0 +1,52 @@
+"""The documentation says what the program does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import transcripts
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[path.relative_to(ROOT).as_posix() for path in PAGES])
+def test_links_lead_to_files(page) -> None:
+    targets = [found[1] for found in LINK.finditer(page.read_text(encoding="utf-8")) if "://" not in found[1]]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", transcripts.PAGES)
+def test_pages_that_show_commands_have_some(name) -> None:
+    assert "\n$ rag-index " in (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("score 0.71 in 3.2 s", "score 0.68 in 12.9 s", True),
+        ("built 2026-11-30T20:11:28+00:00", "built 2027-01-02T03:04:05+00:00", True),
+        ("time       9.1 s", "time      10.2 s", True),
+        ("embedded 127 texts", "embedded 128 texts", False),
+        ("a.md:3", "b.md:3", False),
+    ],
+)
+def test_outputs_are_the_same_but_for_scores_and_times(one, other, same) -> None:
+    assert (transcripts.mask(one) == transcripts.mask(other)) is same
+
+
+def test_the_output_of_each_command_is_put_below_it() -> None:
+    page = "Text\n```console\n$ echo one\nold\n$ cd data && ls handbook | head -n 1\n```\nmore $ text\n"
+    with transcripts.shell() as shell:
+        filled = transcripts.fill(page, shell)
+    assert filled == (
+        "Text\n```console\n$ echo one\none\n$ cd data && ls handbook | head -n 1\nengineering\n```\nmore $ text\n"
+    )
+
+
+def test_a_command_that_fails_ends_the_run() -> None:
+    with transcripts.shell() as shell, pytest.raises(SystemExit, match="exit code 3 of `exit 3`"):
+        transcripts.fill("```console\n$ exit 3\n```\n", shell)

@@ -50,3 +50,20 @@ def test_the_output_of_each_command_is_put_below_it() -> None:
 def test_a_command_that_fails_ends_the_run() -> None:
     with transcripts.shell() as shell, pytest.raises(SystemExit, match="exit code 3 of `exit 3`"):
         transcripts.fill("```console\n$ exit 3\n```\n", shell)
+
+
+def python_of(page: str) -> str:
+    """All Python of a page, as one program."""
+    return "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+
+
+def test_the_python_of_the_chroma_page_finds_the_answer_in_three_ways() -> None:
+    code = python_of((ROOT / "docs/how-to/chroma-langchain-llamaindex.md").read_text(encoding="utf-8"))
+    with transcripts.shell(RAG_INDEX_EMBED_MODEL="hash") as shell:
+        assert shell.run("rag-index build handbook")[0] == 0
+        (shell.folder / "example.py").write_text(code, encoding="utf-8")
+        status, output = shell.run("python -W ignore example.py")
+    assert status == 0, output
+    places = [tuple(line.split()[:2]) for line in output.splitlines() if "policies/warranty-and-returns.md" in line]
+    assert len(places) >= 3
+    assert len(set(places)) <= len(places) / 3  # the same chunks each time

@@ -3,182 +3,222 @@
 from __future__ import annotations
 
 import re
+import sys
 import zlib
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, islice, pairwise
+from operator import add, sub
+from typing import NamedTuple
 
 from rag_index.extract.packing import Packer, Unpacker
 from rag_index.types import Rect
 
 Box = tuple[int, int, int, int]
-"""Left, bottom, right, top in tenths of a point, page not rotated."""
+"""Left, bottom, right, top in half points, page not rotated: an edge is less than a hair away."""
 
 _WORD = re.compile(r"\S+")
 _NARROW, _WIDE = set("iljtfrI.,:;'|!()[]- "), set("mwMW@%—")
+BOXES, RIGHTWARD, UPWARD, DOWNWARD = range(4)
+"""How the words of a line are kept: each with its box, or by where it begins on the way that the line runs."""
+
+_FIRST_WIDE = "\u1100"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a PDF page: characters in a row, with the box around them.
 
     Attributes:
-        start: Offset in the text.
+        start: Offset from the beginning of the page's text.
         length: Characters.
-        box: Left, bottom, right, top in tenths of a point, page not rotated.
-        words: Where each word begins, in tenths of a point from the left; for a line that runs from left to right.
-        boxes: The box of each word, for all other lines; `words` is then empty.
+        box: The box around them.
+        runs: ``RIGHTWARD``, ``UPWARD`` or ``DOWNWARD``, else ``BOXES``.
+        words: Where each word begins, x or y in half points; for BOXES the edges of each word's box, four a word.
     """
 
     start: int
     length: int
     box: Box
+    runs: int = RIGHTWARD
     words: tuple[int, ...] = ()
-    boxes: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class PageLines:
-    """The lines of one page, in order of the text."""
+class PageMap:
+    """The pages of a document: where each begins in the text, and its packed lines."""
 
-    start: int
-    lines: list[Line] = field(default_factory=list)
+    starts: tuple[int, ...]
+    packed: tuple[bytes, ...]
+
+    def lines(self, index: int) -> tuple[Line, ...]:
+        """Unpack the lines of page `index`."""
+        return _unpack_lines(self.packed[index])
 
 
-def pack_pages(pages: Sequence[PageLines]) -> bytes:
-    """Return pages as compressed bytes: about 1 kB for a full page."""
+def pack_pages(starts: Sequence[int], pages: Sequence[Sequence[Line]]) -> bytes:
+    """Return the lines of all pages as bytes, each page compressed by itself: about 1 kB for a full one."""
     out = Packer()
     out.number(len(pages))
-    start = 0
-    for page in pages:
-        out.number(page.start - start)
-        out.number(len(page.lines))
-        start = page.start
-        last = (0, 0, 0, 0)
-        for line in page.lines:
-            _pack_line(out, line, start, last)
-            start, last = line.start + line.length, line.box
-    return zlib.compress(bytes(out.data), 6)
-
-
-def _pack_line(out: Packer, line: Line, start: int, last: Box) -> None:
-    out.number(line.start - start)
-    out.number(line.length)
-    for value, before in zip(line.box, last, strict=True):
-        out.signed(value - before)
-    out.number(0 if line.boxes else len(line.words) + 1)
-    at = line.box[0]
-    for word in line.words:
-        out.signed(word - at)
-        at = word
-    if line.boxes:
-        out.number(len(line.boxes))
-        for box in line.boxes:
-            for value, edge in zip(box, line.box, strict=True):
-                out.signed(value - edge)
-
-
-def _unpack_line(packed: Unpacker, start: int, last: Box) -> Line:
-    begin = start + packed.number()
-    length = packed.number()
-    left, bottom, right, top = (before + packed.signed() for before in last)
-    box = (left, bottom, right, top)
-    count = packed.number()
-    if not count:
-        boxes = tuple(_unpack_box(packed, box) for _ in range(packed.number()))
-        return Line(begin, length, box, (), boxes)
-    words = []
-    at = left
-    for _ in range(count - 1):
-        at += packed.signed()
-        words.append(at)
-    return Line(begin, length, box, tuple(words))
-
-
-def _unpack_box(packed: Unpacker, edge: Box) -> Box:
-    left, bottom, right, top = (value + packed.signed() for value in edge)
-    return left, bottom, right, top
+    blobs = [_pack_lines(lines) for lines in pages]
+    for before, start, blob in zip((0, *starts), starts, blobs, strict=False):
+        out.number(start - before)
+        out.number(len(blob))
+    return bytes(out.data) + b"".join(blobs)
 
 
 @lru_cache(maxsize=4)
-def unpack_pages(data: bytes) -> tuple[PageLines, ...]:
-    """Return the pages that `pack_pages` packed."""
+def unpack_pages(data: bytes) -> PageMap:
+    """Return the pages that `pack_pages` packed; their lines are unpacked when they are asked for."""
     if not data:
-        return ()
-    packed = Unpacker(zlib.decompress(data))
-    pages = []
-    start = 0
-    for _ in range(packed.number()):
-        start += packed.number()
-        count = packed.number()
-        page = PageLines(start)
-        last = (0, 0, 0, 0)
-        for _ in range(count):
-            line = _unpack_line(packed, start, last)
-            page.lines.append(line)
-            start, last = line.start + line.length, line.box
-        pages.append(page)
-    return tuple(pages)
+        return PageMap((), ())
+    packed = Unpacker(data)
+    steps = [(packed.number(), packed.number()) for _ in range(packed.number())]
+    starts = tuple(accumulate(step for step, _ in steps))
+    ends = list(accumulate((length for _, length in steps), initial=packed.at))
+    return PageMap(starts, tuple(data[a:b] for a, b in pairwise(ends)))
 
 
 def rectangles(data: bytes, text: str, start: int, end: int) -> tuple[Rect, ...]:
     """Return a rectangle for each line, or part of one, that the span covers, in points."""
     pages = unpack_pages(data)
     found: list[Rect] = []
-    first = max(bisect_right(pages, start, key=lambda page: page.start) - 1, 0)
-    for number, page in enumerate(pages[first:], first + 1):
-        if page.start >= end:
+    first = max(bisect_right(pages.starts, start) - 1, 0)
+    for index in range(first, len(pages.starts)):
+        begin = pages.starts[index]
+        if begin >= end:
             break
-        for line in page.lines:
-            if line.start < end and line.start + line.length > start:
-                boxes = part_of_line(line, text, max(start, line.start), min(end, line.start + line.length))
-                found += [Rect(number, *(edge / 10 for edge in box)) for box in boxes]
+        words = text[begin : pages.starts[index + 1] if index + 1 < len(pages.starts) else len(text)]
+        for line in pages.lines(index):
+            after = line.start + line.length
+            if begin + line.start < end and begin + after > start:
+                boxes = part_of_line(line, words, max(start - begin, line.start), min(end - begin, after))
+                found += [Rect(index + 1, *(edge / 2 for edge in box)) for box in boxes]
     return tuple(found)
 
 
 def part_of_line(line: Line, text: str, start: int, end: int) -> Iterator[Box]:
     """Yield the boxes of ``text[start:end]``, a part of `line`.
 
-    Exact where a word begins; inside a word by the usual widths of letters.
+    Exact to half a point where a word begins; inside a word by the usual widths of letters.
     """
-    if line.boxes:
-        yield from _whole_words(line, text, start, end)
-        return
-    left, bottom, right, top = line.box
-    if start == line.start and end == line.start + line.length:
-        yield line.box
-        return
-    marks = [*line.words, right]
     words = list(_WORD.finditer(text, line.start, line.start + line.length))
-    edges = []
-    for at, after in ((start, False), (end, True)):
-        edges.append(_edge(text, words, marks, at, after=after))
-    low, high = (edges[0] if edges[0] is not None else left), (edges[1] if edges[1] is not None else right)
+    left, bottom, right, top = line.box
+    if line.runs == BOXES:
+        for number, word in enumerate(words):
+            if word.start() < end and word.end() > start and len(line.words) >= 4 * number + 4:
+                a, b, c, d = line.words[4 * number : 4 * number + 4]
+                yield a, b, c, d
+        return
+    first, last = {RIGHTWARD: (left, right), UPWARD: (bottom, top), DOWNWARD: (top, bottom)}[line.runs]
+    marks = [*line.words, last]
+    low, high = _edge(text, words, marks, start, after=False), _edge(text, words, marks, end, after=True)
+    low, high = sorted((first if low is None else low, last if high is None else high))
     if high > low:
-        yield low, bottom, high, top
-
-
-def _whole_words(line: Line, text: str, start: int, end: int) -> Iterator[Box]:
-    for word, box in zip(_WORD.finditer(text, line.start, line.start + line.length), line.boxes, strict=False):
-        if word.start() < end and word.end() > start:
-            yield box
+        yield (low, bottom, high, top) if line.runs == RIGHTWARD else (left, low, right, high)
 
 
 def _edge(text: str, words: Sequence[re.Match[str]], marks: Sequence[int], at: int, *, after: bool) -> int | None:
-    """Return the x of the left edge of character `at`, or of the right edge of the one before when `after`."""
+    """Return where character `at` begins on the line's way, or where the one before ends when `after`."""
     for number, word in enumerate(words[: len(marks) - 1]):
         if at < word.start() or (after and at == word.start()):
             return marks[number]
-        inside = at <= word.end() if after else at < word.end()
-        if inside:
-            gap = text[word.end()] if number + 2 < len(marks) else ""
-            whole = _width(word.group()) + _width(gap)
-            share = _width(text[word.start() : at]) / whole if whole else 0.0
+        if at < word.end() or (after and at == word.end()):
+            last = number + 2 >= len(marks)
+            whole = _width(word.group()) + (0 if last else _width(text[word.end()]))
+            share = _width(text[word.start() : at]) / whole
             return round(marks[number] + share * (marks[number + 1] - marks[number]))
     return None
 
 
 def _width(part: str) -> float:
     """Return about how wide letters are, in ems of an ordinary proportional font."""
-    return sum(0.3 if char in _NARROW else 0.85 if char in _WIDE else 0.55 for char in part)
+    return sum(
+        0.3 if char in _NARROW else 0.85 if char in _WIDE else 1.0 if char >= _FIRST_WIDE else 0.55 for char in part
+    )
+
+
+def _pack_lines(lines: Sequence[Line]) -> bytes:
+    """Return the lines of a page, column by column, since like numbers compress best beside each other."""
+    if not lines:
+        return b""
+    steps: list[int] = []
+    for line in lines:
+        steps += map(sub, line.words, _befores(line))
+    starts, lengths, boxes, runs, words = zip(*lines, strict=True)
+    lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    columns: tuple[Iterable[int], ...] = (
+        map(sub, starts, (0, *map(add, starts, lengths))),
+        lengths,
+        map(sub, lefts, (0, *lefts)),
+        map(sub, bottoms, (0, *bottoms)),
+        map(sub, rights, (0, *rights)),
+        map(sub, tops, bottoms),
+        runs,
+        map(len, words),
+        steps,
+    )
+    return zlib.compress(b"".join(map(_pack_column, columns)), 6)
+
+
+def _befores(line: Line) -> tuple[int, ...]:
+    """Return what each of a line's numbers is counted from: the one before, or the edge of the line's box."""
+    if line.runs == BOXES:
+        return line.box * (len(line.words) // 4)
+    return (line.box[1 if line.runs == UPWARD else 3 if line.runs == DOWNWARD else 0], *line.words)
+
+
+def _unpack_lines(data: bytes) -> tuple[Line, ...]:
+    if not data:
+        return ()
+    gaps, lengths, lefts, bottoms, rights, heights, runs, counts, steps = _unpack_columns(zlib.decompress(data), 9)
+    words = iter(steps)
+    edges = zip(accumulate(lefts), accumulate(bottoms), accumulate(rights), heights, strict=True)
+    lines = []
+    end = 0
+    for gap, length, way, count, (left, bottom, right, height) in zip(gaps, lengths, runs, counts, edges, strict=True):
+        line = Line(end + gap, length, (left, bottom, right, bottom + height), way, (0,) * count)
+        taken = list(islice(words, count))
+        if way == BOXES:
+            marks = tuple(map(add, taken, _befores(line)))
+        else:
+            marks = tuple(accumulate(taken, initial=_befores(line)[0]))[1:]
+        lines.append(line._replace(words=marks))
+        end += gap + length
+    return tuple(lines)
+
+
+def _pack_column(values: Iterable[int]) -> bytes:
+    """Return numbers as two bytes each, or four if they need it: first all low bytes, then all high ones."""
+    listed = list(values)
+    try:
+        column = array("h", listed)
+    except OverflowError:
+        column = array("i", listed)
+    head = Packer()
+    head.number(len(column))
+    head.number(column.itemsize)
+    raw = _little(column).tobytes()
+    return bytes(head.data) + b"".join(raw[plane :: column.itemsize] for plane in range(column.itemsize))
+
+
+def _unpack_columns(data: bytes, count: int) -> list[array[int]]:
+    packed = Unpacker(data)
+    columns = []
+    for _ in range(count):
+        length, size = packed.number(), packed.number()
+        raw = bytearray(length * size)
+        for plane in range(size):
+            raw[plane::size] = data[packed.at : packed.at + length]
+            packed.at += length
+        columns.append(_little(array("h" if size == 2 else "i", bytes(raw))))  # noqa: PLR2004 (bytes a number)
+    return columns
+
+
+def _little(values: array[int]) -> array[int]:
+    """Return the numbers in little-endian order, whatever the machine."""
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values

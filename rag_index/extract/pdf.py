@@ -6,14 +6,13 @@ PDFium is called through its C interface, one document at a time in one thread.
 from __future__ import annotations
 
 import ctypes
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from rag_index.extract.blocks import nest, sections
-from rag_index.extract.pagelines import Line, PageLines, pack_pages
+from rag_index.extract.pagelines import pack_pages
 from rag_index.extract.pdfpage import Page, read_page
 from rag_index.extract.pdfstructure import furniture, outline_headings
 from rag_index.settings import ExtractSettings
@@ -26,6 +25,7 @@ _ERRORS = {
     6: (Status.DAMAGED, "a page is missing or can't be read"),
 }
 _META = {"Title": "title", "Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
+_USUAL = 512
 _PAGE_BREAK = "\n\n"
 
 
@@ -79,8 +79,7 @@ class _Reading:
             return Document(self.source, *self._textless(count), warnings=warnings, meta=meta)
         text, starts = self._joined()
         blocks = self._blocks(pdfium, text, starts)
-        lines = [PageLines(start, _moved(page.lines, start)) for page, start in zip(self.pages, starts, strict=True)]
-        positions = PositionMap("pdf", pack_pages(lines))
+        positions = PositionMap("pdf", pack_pages(starts, [page.lines for page in self.pages]))
         status, reason = self._status(count)
         return Document(self.source, status, reason, text, nest(blocks), positions, warnings, meta)
 
@@ -108,10 +107,10 @@ class _Reading:
             ]
             if not keep:
                 blocks += [Block(start + a, start + b, "hidden", role="hidden") for a, b in page.hidden]
-            blocks += [
-                Block(start + found.start(), start + found.end(), "paragraph")
-                for found in _PARAGRAPH.finditer(page.text)
-            ]
+            at = start
+            for paragraph in page.text.split(_PAGE_BREAK):
+                blocks.append(Block(at, at + len(paragraph), "paragraph"))
+                at += len(paragraph) + len(_PAGE_BREAK)
         headings = outline_headings(self.handle, self.pages, starts)
         return blocks + headings + sections(headings, len(text))
 
@@ -140,13 +139,6 @@ class _Reading:
         return tuple(found)
 
 
-_PARAGRAPH = re.compile(r"\S(?:.*?\S)??(?=\n\n|\Z)", re.DOTALL)
-
-
-def _moved(lines: list[Line], by: int) -> list[Line]:
-    return [replace(line, start=line.start + by) for line in lines]
-
-
 def _pages(numbers: list[int]) -> str:
     return f"page {numbers[0]} has" if len(numbers) == 1 else f"pages {ranges(numbers)} have"
 
@@ -164,23 +156,27 @@ def ranges(numbers: list[int]) -> str:
 
 def _label(pdfium: Any, handle: Any, index: int) -> str:  # noqa: ANN401
     """Return what the file calls a page: ``iii``, ``A-2``; its number when it has no name."""
-    size = pdfium.FPDF_GetPageLabel(handle, index, None, 0)
-    if size <= 2:  # noqa: PLR2004 (an ending NUL alone)
-        return str(index + 1)
-    buffer = ctypes.create_string_buffer(size)
-    pdfium.FPDF_GetPageLabel(handle, index, buffer, size)
-    return clean(buffer.raw[: size - 2].decode("utf-16-le", "replace"))
+    return _string(lambda buffer, size: pdfium.FPDF_GetPageLabel(handle, index, buffer, size)) or str(index + 1)
 
 
 def _metadata(pdfium: Any, handle: Any) -> dict[str, str]:  # noqa: ANN401
     meta = {}
     for key, name in _META.items():
-        size = pdfium.FPDF_GetMetaText(handle, key.encode(), None, 0)
-        buffer = ctypes.create_string_buffer(max(size, 2))
-        pdfium.FPDF_GetMetaText(handle, key.encode(), buffer, size)
-        if value := clean(buffer.raw[: max(size - 2, 0)].decode("utf-16-le", "replace")):
+        named = key.encode()
+        value = _string(lambda buffer, size, named=named: pdfium.FPDF_GetMetaText(handle, named, buffer, size))  # type: ignore[misc]
+        if value:
             meta[name] = value
     return meta
+
+
+def _string(fill: Callable[[Any, int], int]) -> str:
+    """Return the UTF-16 string that one of PDFium's functions fills in, on one line."""
+    buffer = ctypes.create_string_buffer(_USUAL)
+    size = fill(buffer, _USUAL)
+    if size > _USUAL:
+        buffer = ctypes.create_string_buffer(size)
+        fill(buffer, size)
+    return clean(buffer.raw[: max(size - 2, 0)].decode("utf-16-le", "replace"))
 
 
 def clean(value: str) -> str:

@@ -16,7 +16,7 @@ _DIGITS = re.compile(r"\d+|\b[ivxlcIVXLC]+\b")
 _LEAST_PAGES = 3
 _LEAST_SHARE = 0.3
 _EDGE_SHARE = 0.15
-_SAME_PLACE = 60
+_SAME_PLACE = 12
 _OUTLINE_LIMIT = 10_000
 _WORD = re.compile(r"\w+")
 
@@ -27,6 +27,8 @@ def furniture(pages: Sequence[Page]) -> list[list[Line]]:
     A line is one if it stands in the outer part of the page, and three pages or more, near to one another, have the
     same words, digits apart, in the same place.
     """
+    if len(pages) < _LEAST_PAGES:
+        return [[] for _ in pages]
     seen: dict[str, list[tuple[int, Line]]] = defaultdict(list)
     for number, page in enumerate(pages):
         for line in page.lines:
@@ -43,7 +45,7 @@ def furniture(pages: Sequence[Page]) -> list[list[Line]]:
 def _at_edge(line: Line, page: Page) -> bool:
     _, bottom, _, top = page.box
     margin = _EDGE_SHARE * (top - bottom)
-    return line.box[1] / 10 > top - margin or line.box[3] / 10 < bottom + margin
+    return line.box[1] / 2 > top - margin or line.box[3] / 2 < bottom + margin
 
 
 def _repeated(places: Sequence[tuple[int, Line]]) -> Iterator[tuple[int, Line]]:
@@ -115,4 +117,4 @@ def _line_of(page: Page, title: str, height: float | None) -> Line | None:
             return line
     if height is None:
         return None
-    return next((line for line in page.lines if line.box[1] / 10 < height), None)
+    return next((line for line in page.lines if line.box[1] / 2 < height), None)

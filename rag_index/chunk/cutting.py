@@ -88,7 +88,7 @@ def step(text: str, start: int, done: int, stop: int, bounds: Bounds, cutter: Cu
     end = trim_space(text, start, cut)
     if cut >= stop:
         return end, stop
-    if cut < done:  # it added nothing: go on behind what is covered
+    if end <= done:  # it added nothing: go on behind what is covered, without an overlap
         return end, skip_space(text, done, stop)
     after = cut
     back = max(bounds.back(cut), start + 1)

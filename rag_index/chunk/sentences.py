@@ -205,8 +205,13 @@ class SentenceCutter:
         self.fallback = fallback
 
     def cut(self, start: int, far: int, done: int) -> tuple[int, bool]:
-        """Return the last end of a sentence that fits, else what `character` chooses."""
+        """Return the last end of a sentence that fits, else what `character` chooses.
+
+        Where only the overlap keeps the next sentence from fitting, the overlap is given up.
+        """
         place = self.sentences.last_end(max(start, done), far)
+        if place < 0 and start < done:
+            return done, False
         return (place, False) if place > start else self.fallback.cut(start, far, done)
 
     def rest(self, start: int, stop: int, done: int) -> int:  # noqa: ARG002

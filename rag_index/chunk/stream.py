@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from rag_index.chunk import check_chunker, chunkers
+from rag_index.chunk import check_chunker, chunk_document, chunkers
 from rag_index.chunk.bounds import Bounds, bounds_for
 from rag_index.chunk.cutting import Cutter, Scope
 from rag_index.chunk.quick import quick_walk
 from rag_index.chunk.sentences import LONGEST_WORD, MAIN, PASSAGE
 from rag_index.errors import UsageError
 from rag_index.settings import ChunkSettings
-from rag_index.types import Chunk, Span, Tokens
+from rag_index.types import Chunk, Document, Source, Span, Tokens
+
+if TYPE_CHECKING:
+    from rag_index.types import Matrix
 
 STREAMED = frozenset(("character", "recursive", "window", "sentence"))
 """Strategies that look at what is near only; for all others the whole text is read first."""
@@ -23,7 +27,11 @@ _BEHIND = 2 * LONGEST_WORD
 
 
 def stream_chunks(
-    pieces: Iterable[str], settings: ChunkSettings, tokens: Callable[[str], Tokens] | None = None
+    pieces: Iterable[str],
+    settings: ChunkSettings,
+    tokens: Callable[[str], Tokens] | None = None,
+    *,
+    embed: Callable[[Sequence[str]], Matrix] | None = None,
 ) -> Iterator[Chunk]:
     """Cut a text that comes in pieces; the chunks are those of the whole text.
 
@@ -32,6 +40,7 @@ def stream_chunks(
             is kept.
         settings: As for `chunk`.
         tokens: Finds the token borders of a text (``embedder.tokens``): for sizes in tokens and the model's limit.
+        embed: Makes the vectors of sentences, for ``semantic``, which reads the whole text first, as plug-ins do.
 
     Yields:
         Chunks with positions in the whole text; `total_chunks` is None.
@@ -42,8 +51,20 @@ def stream_chunks(
     check_chunker(settings)
     bounds_for(settings, "", tokens("") if tokens else None)
     if settings.chunker not in STREAMED:
-        pieces = ["".join(pieces)]
+        return _whole(pieces, settings, tokens, embed)
     return _chunks(pieces, settings, tokens)
+
+
+def _whole(
+    pieces: Iterable[str],
+    settings: ChunkSettings,
+    tokens: Callable[[str], Tokens] | None,
+    embed: Callable[[Sequence[str]], Matrix] | None,
+) -> Iterator[Chunk]:
+    text = "".join(pieces)
+    borders = tokens(text) if tokens else None
+    for index, span in enumerate(chunk_document(Document(Source(""), text=text), settings, borders, embed=embed)):
+        yield Chunk(span.of(text), index, span.start, span.end)
 
 
 def decoded(blocks: Iterable[bytes]) -> Iterator[str]:

@@ -81,7 +81,7 @@ def streamed(file: str, settings: Settings) -> Iterator[tuple[Chunk, int]]:
     with _opened(file) as source:
         # read1 gives what is there: it does not wait for a full block.
         blocks = iter(lambda: source.read1(_BLOCK), b"")
-        for chunk in stream_chunks(decoded(blocks), settings.chunk, embedder.tokens):
+        for chunk in stream_chunks(decoded(blocks), settings.chunk, embedder.tokens, embed=embedder.embed):
             tokens = embedder.tokens(chunk.text)
             yield chunk, len(tokens.starts) + tokens.extra
 

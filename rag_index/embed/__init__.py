@@ -11,7 +11,13 @@ if TYPE_CHECKING:
     from rag_index.settings import EmbedSettings
     from rag_index.types import Embedder
 
-embedders = Registry("embedder", {"hash": "rag_index.embed.hashing:HashEmbedder"})
+embedders = Registry(
+    "embedder",
+    {
+        "hash": "rag_index.embed.hashing:HashEmbedder",
+        "use-multilingual": "rag_index.embed.universal:UniversalEmbedder",
+    },
+)
 """Names of models that are not sentence-transformers'; each is a function from EmbedSettings to an Embedder."""
 
 

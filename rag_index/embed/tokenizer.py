@@ -46,7 +46,7 @@ class Tokenizer:
         Time and memory are linear: some 12 bytes a token are kept.
         """
         starts, ends, unknown = array("i"), array("i"), array("i")
-        for at, piece in _pieces(text):
+        for at, piece in split_at_spaces(text):
             encoding = self._inner.encode(piece, add_special_tokens=False)
             for number, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
                 if end <= start:  # a token that stands for no character
@@ -79,7 +79,7 @@ def _unknown_id(inner: Any) -> int | None:  # noqa: ANN401 (a tokenizers.Tokeniz
     return None if number is None else int(number)
 
 
-def _pieces(text: str) -> Iterator[tuple[int, str]]:
+def split_at_spaces(text: str) -> Iterator[tuple[int, str]]:
     """Cut a long text before white space, where no token crosses; (offset, piece)."""
     start = 0
     while len(text) - start > _PIECE:

@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if _asked(given, "--debug"):
             raise
         message, hint, code = _explain(error)
-        _complain(message, hint, as_json=_asked(given, "--json", "--jsonl"))
+        _complain(message, hint, code, as_json=_asked(given, "--json", "--jsonl"))
     return code
 
 
@@ -145,10 +145,10 @@ def _explain_usage(error: Any) -> tuple[str, str]:  # noqa: ANN401 (typer shows 
     return message[:1].lower() + message[1:].rstrip("."), hint
 
 
-def _complain(message: str, hint: str, *, as_json: bool) -> None:
+def _complain(message: str, hint: str, code: int, *, as_json: bool) -> None:
     """Write an error to stderr, as text or as one JSON object; stdout stays data."""
     if as_json:
-        print(to_json({"error": message, "hint": hint}), file=sys.stderr)
+        print(to_json({"error": message, "hint": hint, "exit_code": code}), file=sys.stderr)
         return
     print(f"{paint('error:', RED, sys.stderr)} {safe(message)}", file=sys.stderr)
     if hint:

@@ -56,7 +56,7 @@ def extract(file: File, *, config: ConfigFile = None, flags: Flags, as_json: Jso
     What is wrong with the file is said on stderr.
     """
     from rag_index.cli.reading import near, read_file, say_status
-    from rag_index.cli.render import show_text
+    from rag_index.cli.render_documents import show_text
     from rag_index.settings import load_settings
 
     settings = load_settings(flags, near=near(file), config=config).settings
@@ -86,7 +86,7 @@ def show(
     """
     from rag_index.cli.places import find_place
     from rag_index.cli.reading import open_document
-    from rag_index.cli.render import show_place
+    from rag_index.cli.render_documents import show_place
     from rag_index.settings import load_settings
 
     settings = load_settings(flags, config=config).settings
@@ -109,7 +109,7 @@ def config(
     A flag comes before a variable (RAG_INDEX_CHUNK_SIZE), that before rag-index.toml here or in a folder above,
     that before ~/.config/rag-index/config.toml, and that before the default.
     """
-    from rag_index.cli.render import show_settings
+    from rag_index.cli.render_settings import show_settings
     from rag_index.settings import load_settings
 
     show_settings(load_settings(flags, near=near, config=file), as_json=as_json)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rag_index.extract.fold import fold
 from rag_index.settings import ChunkSettings
 from rag_index.types import Chunk, Document, Location, Passage, Span
 
@@ -45,6 +44,8 @@ def passage(value: Passage, rank: int) -> dict[str, Any]:
 
 def document(value: Document) -> dict[str, Any]:
     """What `extract` found in a file."""
+    from rag_index.extract.fold import fold
+
     return {
         "path": value.source.path,
         "status": value.status,

@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -28,7 +28,6 @@ from rag_index.pipeline.unit import UnitWriter, Vectors
 from rag_index.settings import Settings
 from rag_index.store import Hint, Known, Layout, Manifest, WriterLock, open_snapshot
 from rag_index.store.failpoints import passing
-from rag_index.store.projection import Publication
 from rag_index.types import Document, Embedder, Event, Reporter, Status, Warn, ignore
 
 if TYPE_CHECKING:
@@ -70,7 +69,6 @@ class _Run:
     cache: VectorCache | None = None
     refused: dict[str, Skipped] = field(default_factory=dict)
     typed: str = "PATH"
-    publication: Publication | None = None
 
     def warn(self, warning: Warn) -> None:
         """Tell the user at once, and keep it for the report."""
@@ -165,7 +163,6 @@ def build_documents(
     layout = Layout(index)
     layout.prepare()
     with Stop() as stop, WriterLock(layout.lock):
-        settings = replace(settings, store=replace(settings.store, publish=publish and settings.store.publish))
         run = _Run(layout, settings, report, stop, _Model(settings, embedder), BuildReport(str(index)), cache)
         with _working(run, Path(index).absolute().parent) as work:
             known = work.manifest.known()
@@ -179,7 +176,7 @@ def build_documents(
                 _store(run, writer, document, Hint(read_ns=time.time_ns()), known)
             writer.flush()
             _remove(run, work, [was.id for name, was in known.items() if name not in names])
-            _finish(run, work, [""])
+            _finish(run, work, [""], publish=publish)
     run.totals.seconds = time.monotonic() - started
     return run.totals
 
@@ -218,20 +215,16 @@ def _build_files(run: _Run, roots: Roots, found: Iterable[Found], *, full: bool)
         _remove(run, work, plan.remove)
         if plan.touch:
             work.manifest.touch(plan.touch)
-        _finish(run, work, roots.scopes)
+        _finish(run, work, roots.scopes, publish=True)
 
 
 @contextmanager
 def _working(run: _Run, root: Path) -> Iterator[Work]:
     work = open_work(run.layout, run.settings, root, run.model.loaded, run.model.load)
     run.model.expected = work.manifest
-    if run.settings.store.publish:
-        run.publication = Publication(run.layout, work.manifest.folder, run.settings.store, report=run.report)
     try:
         yield work
     finally:
-        if run.publication:
-            run.publication.close()
         run.model.expected = None
         work.close()
 
@@ -255,7 +248,6 @@ def _writer(run: _Run, work: Work) -> UnitWriter:
         stop=run.stop,
         sources=sources,
         keep=run.cache.put_many if run.cache else None,
-        committed=run.publication.follow if run.publication else None,
         before=Watch(work.manifest.by_language, run.warn, run.typed).check,
     )
 
@@ -292,7 +284,7 @@ def _remove(run: _Run, work: Work, ids: Sequence[int]) -> None:
         run.totals.files.removed += len(ids)
 
 
-def _finish(run: _Run, work: Work, scopes: Sequence[str]) -> None:
+def _finish(run: _Run, work: Work, scopes: Sequence[str], *, publish: bool) -> None:  # noqa: ARG001
     """Note how the build ended, switch to a new state, put the seal on, publish."""
     manifest, totals = work.manifest, run.totals
     totals.skipped = sorted(run.refused.values(), key=lambda skipped: skipped.path)
@@ -319,7 +311,3 @@ def _finish(run: _Run, work: Work, scopes: Sequence[str]) -> None:
         work.before.close()
         work.before = None
         drop_others(run.layout, manifest.folder)
-    if run.publication:
-        run.stop.check()
-        if not run.publication.is_fresh():
-            run.publication.finish()

@@ -83,7 +83,6 @@ def open_work(layout: Layout, settings: Settings, root: Path, embedder: Embedder
         model,
         root=_relative(root, layout.index),
         generation=int(current.value("generation")) if current else 0,
-        index_id=str(current.value("index_id")) if current else "",
     )
     if current is None:
         layout.point_to(made.folder)  # a first build answers from its first unit on

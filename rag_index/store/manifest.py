@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from uuid import uuid4
 
 import numpy as np
 
@@ -20,14 +19,14 @@ from rag_index.store import languages, schema
 from rag_index.store.failpoints import passing
 from rag_index.store.layout import drop_folder, sync_folder
 from rag_index.store.matrix import BLOCK, VectorFile
-from rag_index.store.packing import pack_document, pack_path, unpack_document
+from rag_index.store.packing import pack_document, pack_path, unpack_document, unpack_path
 from rag_index.store.rows import Hint, Known, Piece, Prepared
-from rag_index.store.schema import transaction
 from rag_index.store.seal import seal, unseal
-from rag_index.store.stored import read_known, unpack_live
-from rag_index.types import Document, Ledger, ModelInfo
+from rag_index.types import Document, Ledger, ModelInfo, Status
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rag_index.types import Matrix
 
 _LOG_LIMIT = 64 << 20
@@ -54,15 +53,12 @@ class Manifest:
         self._generation = int(self.value("generation"))
 
     @classmethod
-    def create(
-        cls, folder: Path, settings: Settings, model: ModelInfo, *, root: str, generation: int = 0, index_id: str = ""
-    ) -> Self:
+    def create(cls, folder: Path, settings: Settings, model: ModelInfo, *, root: str, generation: int = 0) -> Self:
         """Make a new, empty state in `folder`, which may not be there yet; it appears whole or not at all."""
         values = {
             "settings": settings.to_dict(),
             "model": asdict(model),
             "root": root,
-            "index_id": index_id or uuid4().hex,
             "scopes": [],
             "generation": generation,
             "vectors": {"file": 1, "rows": 0},
@@ -75,7 +71,7 @@ class Manifest:
             drop_folder(aside)
             aside.mkdir()
             connection = schema.create(aside)
-            with transaction(connection):
+            with _transaction(connection):
                 connection.executemany("INSERT INTO state VALUES (?, ?)", [*rows, ("live", b"")])
             connection.close()
             sync_folder(aside)
@@ -258,23 +254,23 @@ class Manifest:
 
     @contextmanager
     def _commit(self) -> Iterator[None]:
-        with schema.failures(self.folder), transaction(self._sql):
+        with schema.failures(self.folder), _transaction(self._sql):
             yield
         self._changed = True
 
     @contextmanager
-    def _changing(self, step: int = 1) -> Iterator[None]:
-        """One transaction that changes which vectors are live; after a `step` queries may answer otherwise."""
+    def _changing(self) -> Iterator[None]:
+        """One transaction after which queries may answer otherwise."""
         before = self.live.copy()
         try:
             with self._commit():
                 yield
                 self._sql.execute("UPDATE state SET value = ? WHERE name = 'live'", (np.packbits(self.live).tobytes(),))
-                self._put("generation", self._generation + step)
+                self._put("generation", self._generation + 1)
         except BaseException:
             self.live = before
             raise
-        self._generation += step
+        self._generation += 1
 
     def _put(self, name: str, value: Any) -> None:  # noqa: ANN401 (JSON)
         self._sql.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, json.dumps(value)))
@@ -360,7 +356,7 @@ class Manifest:
     def _move(self, keep: Sequence[int], sums: Mapping[int, int], number: int) -> None:
         """Let `keep` be the rows of the new vector file, in order."""
         place = {slot: at for at, slot in enumerate(keep)}
-        with self._changing(step=0):
+        with self._changing():
             keys = [(k, place[s]) for k, s in self._sql.execute("SELECT key, slot FROM vectors") if s in place]
             texts = [(place[s], t) for t, s in self._sql.execute("SELECT id, slot FROM texts")]
             self._sql.execute("DELETE FROM vectors")
@@ -370,3 +366,35 @@ class Manifest:
             self._sql.executemany("INSERT INTO sums VALUES (?, ?)", sums.items())
             self._put("vectors", {"file": number, "rows": len(keep)})
             self.live = np.ones(len(keep), bool)
+
+
+def unpack_live(packed: bytes, rows: int) -> NDArray[np.bool_]:
+    """Return which of the `rows` vectors belong to a live text."""
+    bits = np.unpackbits(np.frombuffer(packed, np.uint8))[:rows]
+    live = np.zeros(rows, bool)
+    live[: len(bits)] = bits
+    return live
+
+
+def read_known(connection: sqlite3.Connection) -> dict[str, Known]:
+    """Return every document's path and what it looked like when it was read."""
+    rows = connection.execute(
+        "SELECT path, id, origin, status, reason, sha256, extractor, size, mtime_ns, ctime_ns, inode, read_ns "
+        "FROM documents"
+    )
+    return {
+        unpack_path(path): Known(id_, origin, Status(status), reason, sha256, extractor, Hint(*hint))
+        for path, id_, origin, status, reason, sha256, extractor, *hint in rows
+    }
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

@@ -157,16 +157,3 @@ def _operational(path: Path, error: sqlite3.OperationalError) -> StoreError | In
 def _room(error: OSError) -> str:
     full = error.errno in {27, 28, 122}  # EFBIG, ENOSPC, EDQUOT
     return "Make room on the disk and build again." if full else "Check the permissions."
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of what the body does, or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise

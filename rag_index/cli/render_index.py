@@ -46,7 +46,7 @@ def show_status(status: Mapping[str, Any], *, as_json: bool) -> None:
         "built": status["built_at"] or "not finished",
         "size": f"{_bytes(status['bytes']['all'])} ({_list(sizes, _bytes)})",
         "documents": f"{documents['searchable']:,} searchable ({_list(documents['by_format'])})",
-        "languages": _list(documents["by_language"]),
+        "languages": _languages(status["languages"]),
         "chunks": f"{status['chunks']['live']:,}, {status['chunks']['texts']:,} different texts",
         "chunker": f"{chunker['chunker']}, {chunker['size']:,} {chunker['unit']}, overlap {chunker['overlap']:,}",
         "model": f"{model['name']} ({model['engine']} {model['precision']}, {model['dimension']} dimensions)",
@@ -76,6 +76,19 @@ def _show_lines(title: str, lines: Sequence[str]) -> None:
 
 def _list(counts: Mapping[str, int], form: Any = "{:,}".format) -> str:  # noqa: ANN401 (a function to text)
     return ", ".join(f"{name} {form(count)}" for name, count in counts.items())
+
+
+def _languages(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return each language with its share of the tokens, those that the model can't read last."""
+    from rag_index.pipeline.languages import name_of
+
+    total = sum(row["tokens"] for row in rows) or 1
+    shares: dict[bool, list[str]] = {True: [], False: []}
+    for row in rows:
+        name = name_of(row["language"]) if row["language"] else "not recognised"
+        shares[row["known"]].append(f"{name} {row['tokens'] / total:.0%}")
+    parts = [", ".join(shares[True]), "not known to the model: " + ", ".join(shares[False]) if shares[False] else ""]
+    return "; ".join(part for part in parts if part)
 
 
 def _bytes(count: int) -> str:

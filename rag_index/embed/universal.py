@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_index.embed.files import sha256_of
+from rag_index.embed.digests import sha256_of
 from rag_index.embed.languages import MULTILINGUAL, MULTILINGUAL_LANGUAGES, MULTILINGUAL_PACKAGE
 from rag_index.embed.tokenizer import split_at_spaces
 from rag_index.errors import ModelError

@@ -14,9 +14,12 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[offline,multilingual,watch]' -r requirements-dev.txt
 	touch $(READY)
 
-demo: $(READY) ## install, index the sample documents, answer a question
+demo: $(READY) ## install, index the sample documents, answer questions in four languages
 	$(BIN)/rag-index build data/handbook
 	$(BIN)/rag-index query "How long is the warranty on a repaired pump?" --index data/handbook/.rag-index
+	$(BIN)/rag-index query "Combien de temps dure le prêt gratuit d'une pompe ?" --index data/handbook/.rag-index -n 1
+	$(BIN)/rag-index query "Quantas horas dura a bateria do gateway sem corrente?" --index data/handbook/.rag-index -n 1
+	$(BIN)/rag-index query "修理したポンプの保証期間はどのくらいですか。" --index data/handbook/.rag-index -n 1
 
 test: $(READY) ## all tests
 	$(BIN)/python -m pytest -q

@@ -67,3 +67,11 @@ def test_the_python_of_the_chroma_page_finds_the_answer_in_three_ways() -> None:
     places = [tuple(line.split()[:2]) for line in output.splitlines() if "policies/warranty-and-returns.md" in line]
     assert len(places) >= 3
     assert len(set(places)) <= len(places) / 3  # the same chunks each time
+
+
+def test_the_readme_shows_what_make_demo_does() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ndemo:")[2].partition("\n\n")[0]
+    made = re.findall(r"\$\(BIN\)/(rag-index .*)", makefile)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\$ (rag-index .*)$", readme.partition("```console\n")[2].partition("```")[0], re.MULTILINE)
+    assert made == shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -61,7 +62,8 @@ def show_status(status: Mapping[str, Any], *, as_json: bool) -> None:
 
 def _show_faults(files: Sequence[Mapping[str, str]]) -> None:
     lines = [f"{each['status']:<11} {each['path']}: {each['reason']}" for each in files]
-    _show_lines("not searchable, or only in part:", lines)
+    counts = Counter(str(each["status"]) for each in files)
+    _show_lines(f"not searchable, or only in part ({_list(dict(counts.most_common()))}):", lines)
 
 
 def _show_lines(title: str, lines: Sequence[str]) -> None:

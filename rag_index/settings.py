@@ -153,10 +153,12 @@ class StoreSettings:
     Attributes:
         url: ``http://host:port`` of a Chroma server; empty for a folder in the index.
         collection: Name of the Chroma collection.
+        publish: Make Chroma's copy after each build; off when only rag-index reads the index.
     """
 
     url: str = ""
     collection: str = "rag_index"
+    publish: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from rag_index.pipeline.languages import language_of
 from rag_index.settings import Settings
 from rag_index.store import HEADING_SEPARATOR, Hint, Piece, Prepared
 from rag_index.store.keywords import index_terms
+from rag_index.store.schema import text_hash
 from rag_index.types import Document, Embedder, Ledger, ModelInfo, Span, Tokens
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ def _piece(document: Document, folded: Folded, span: Span, tokens: int, settings
     text, search_text = span.of(document.text), folded.slice(span.start, span.end)
     titles = heading_path(document, span.start)
     embedded = (_before(titles) if settings.chunk.heading_context else "") + search_text
-    digest = _hash(text)
+    digest = text_hash(text)
     return Piece(
         start=span.start,
         end=span.end,
-        uid=digest if embedded == text else _hash(text, embedded),
+        uid=digest if embedded == text else text_hash(text, embedded),
         digest=digest,
         key=vector_key(info, embedded),
         embedded=embedded,
@@ -88,11 +88,6 @@ def _piece(document: Document, folded: Folded, span: Span, tokens: int, settings
         heading=HEADING_SEPARATOR.join(titles),
         tokens=tokens,
     )
-
-
-def _hash(*texts: str) -> bytes:
-    """Return 16 bytes made from `texts`."""
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).digest()[:16]
 
 
 def _embed(embedder: Embedder) -> Callable[[Sequence[str]], Matrix]:

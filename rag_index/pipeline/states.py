@@ -81,8 +81,9 @@ def open_work(layout: Layout, settings: Settings, root: Path, embedder: Embedder
         layout.index / f"state-{number}",
         settings,
         model,
-        root=_relative(root, layout.index),
+        root=relative_root(root, layout.index),
         generation=int(current.value("generation")) if current else 0,
+        index_id=str(current.value("index_id")) if current else "",
     )
     if current is None:
         layout.point_to(made.folder)  # a first build answers from its first unit on
@@ -94,7 +95,7 @@ def root_of(layout: Layout, state: Mapping[str, Any]) -> Path:
     return Path(os.path.normpath(layout.index.absolute() / state["root"]))
 
 
-def _relative(root: Path, index: Path) -> str:
+def relative_root(root: Path, index: Path) -> str:
     """Name the root so that a folder may be moved together with the index in it."""
     folder = Path(os.path.abspath(index))  # noqa: PTH100
     return os.path.relpath(root, folder) if root == folder.parent or root in folder.parents else str(root)

@@ -40,11 +40,12 @@ class UnitWriter:
         embedder: Gives the model; called only when something must be embedded.
         sources: Asked in this order for vectors that the state has not.
         keep: Told of every vector that was made.
+        committed: Told after each unit how many chunks it added.
         before: Told of the model and the unit before any of it is embedded.
         totals: Counts what was done.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (its one caller names them)
         self,
         manifest: Manifest,
         embedder: Callable[[], Embedder],
@@ -54,6 +55,7 @@ class UnitWriter:
         stop: Stop,
         sources: Sequence[Vectors] = (),
         keep: Callable[[Sequence[bytes], Matrix], object] | None = None,
+        committed: Callable[[int], object] | None = None,
         before: Callable[[ModelInfo, Sequence[Prepared]], object] = lambda _model, _unit: None,
     ) -> None:
         self._manifest = manifest
@@ -63,6 +65,7 @@ class UnitWriter:
         self._stop = stop
         self._sources = sources
         self._keep = keep
+        self._committed = committed
         self._before = before
         self._unit: list[Prepared] = []
         self._chunks = 0
@@ -100,6 +103,8 @@ class UnitWriter:
             self._totals.chunks.added += added
             self._totals.chunks.removed += removed
             self._manifest.relieve_log()
+            if self._committed:
+                self._committed(added)
 
     def _ready(self, prepared: Prepared) -> bool:
         keys = {piece.key for piece in prepared.pieces}

@@ -4,6 +4,7 @@ from rag_index.store.languages import LanguageRow
 from rag_index.store.layout import FOLDER, Layout, find_index
 from rag_index.store.lock import WriterLock
 from rag_index.store.manifest import Manifest
+from rag_index.store.published import Published, chroma_folder, published
 from rag_index.store.rows import (
     HEADING_SEPARATOR,
     ChunkRow,
@@ -31,8 +32,11 @@ __all__ = [
     "Manifest",
     "Piece",
     "Prepared",
+    "Published",
     "Snapshot",
     "WriterLock",
+    "chroma_folder",
     "find_index",
     "open_snapshot",
+    "published",
 ]

@@ -11,22 +11,24 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 import numpy as np
 
+from rag_index.errors import StoreError
 from rag_index.settings import Settings
 from rag_index.store import languages, schema
 from rag_index.store.failpoints import passing
 from rag_index.store.layout import drop_folder, sync_folder
 from rag_index.store.matrix import BLOCK, VectorFile
-from rag_index.store.packing import pack_document, pack_path, unpack_document, unpack_path
+from rag_index.store.packing import pack_document, pack_path, unpack_document
 from rag_index.store.rows import Hint, Known, Piece, Prepared
-from rag_index.store.seal import seal, unseal
-from rag_index.types import Document, Ledger, ModelInfo, Status
+from rag_index.store.schema import transaction
+from rag_index.store.seal import seal, seal_holds, unseal
+from rag_index.store.stored import read_known, unpack_live
+from rag_index.types import Document, Ledger, ModelInfo
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from rag_index.types import Matrix
 
 _LOG_LIMIT = 64 << 20
@@ -53,12 +55,15 @@ class Manifest:
         self._generation = int(self.value("generation"))
 
     @classmethod
-    def create(cls, folder: Path, settings: Settings, model: ModelInfo, *, root: str, generation: int = 0) -> Self:
+    def create(
+        cls, folder: Path, settings: Settings, model: ModelInfo, *, root: str, generation: int = 0, index_id: str = ""
+    ) -> Self:
         """Make a new, empty state in `folder`, which may not be there yet; it appears whole or not at all."""
         values = {
             "settings": settings.to_dict(),
             "model": asdict(model),
             "root": root,
+            "index_id": index_id or uuid4().hex,
             "scopes": [],
             "generation": generation,
             "vectors": {"file": 1, "rows": 0},
@@ -71,7 +76,7 @@ class Manifest:
             drop_folder(aside)
             aside.mkdir()
             connection = schema.create(aside)
-            with _transaction(connection):
+            with transaction(connection):
                 connection.executemany("INSERT INTO state VALUES (?, ?)", [*rows, ("live", b"")])
             connection.close()
             sync_folder(aside)
@@ -89,7 +94,14 @@ class Manifest:
             IndexDamagedError: it can't be read.
         """
         with schema.failures(folder):
-            return cls(folder, schema.open_to_write(folder))
+            connection = schema.open_to_write(folder)
+            try:
+                if not seal_holds(folder):
+                    schema.quick_check(connection, folder)
+                return cls(folder, connection)
+            except BaseException:
+                connection.close()
+                raise
 
     def __enter__(self) -> Self:
         return self
@@ -98,9 +110,17 @@ class Manifest:
         self.close()
 
     def close(self) -> None:
-        """Close the files; what was committed stays in the write-ahead log until the next seal."""
-        self._vectors.close()
-        self._sql.close()
+        """Put the seal on and close the files.
+
+        The last connection that closes copies the log into the database: a seal that stayed on would be wrong then.
+        """
+        try:
+            self.seal()
+        except StoreError:  # the disk is full
+            unseal(self.folder)
+        finally:
+            self._vectors.close()
+            self._sql.close()
 
     # --- what is there ---
 
@@ -254,23 +274,23 @@ class Manifest:
 
     @contextmanager
     def _commit(self) -> Iterator[None]:
-        with schema.failures(self.folder), _transaction(self._sql):
+        with schema.failures(self.folder), transaction(self._sql):
             yield
         self._changed = True
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """One transaction after which queries may answer otherwise."""
+    def _changing(self, step: int = 1) -> Iterator[None]:
+        """One transaction that changes which vectors are live; after a `step` queries may answer otherwise."""
         before = self.live.copy()
         try:
             with self._commit():
                 yield
                 self._sql.execute("UPDATE state SET value = ? WHERE name = 'live'", (np.packbits(self.live).tobytes(),))
-                self._put("generation", self._generation + 1)
+                self._put("generation", self._generation + step)
         except BaseException:
             self.live = before
             raise
-        self._generation += 1
+        self._generation += step
 
     def _put(self, name: str, value: Any) -> None:  # noqa: ANN401 (JSON)
         self._sql.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, json.dumps(value)))
@@ -356,7 +376,7 @@ class Manifest:
     def _move(self, keep: Sequence[int], sums: Mapping[int, int], number: int) -> None:
         """Let `keep` be the rows of the new vector file, in order."""
         place = {slot: at for at, slot in enumerate(keep)}
-        with self._changing():
+        with self._changing(step=0):
             keys = [(k, place[s]) for k, s in self._sql.execute("SELECT key, slot FROM vectors") if s in place]
             texts = [(place[s], t) for t, s in self._sql.execute("SELECT id, slot FROM texts")]
             self._sql.execute("DELETE FROM vectors")
@@ -366,35 +386,3 @@ class Manifest:
             self._sql.executemany("INSERT INTO sums VALUES (?, ?)", sums.items())
             self._put("vectors", {"file": number, "rows": len(keep)})
             self.live = np.ones(len(keep), bool)
-
-
-def unpack_live(packed: bytes, rows: int) -> NDArray[np.bool_]:
-    """Return which of the `rows` vectors belong to a live text."""
-    bits = np.unpackbits(np.frombuffer(packed, np.uint8))[:rows]
-    live = np.zeros(rows, bool)
-    live[: len(bits)] = bits
-    return live
-
-
-def read_known(connection: sqlite3.Connection) -> dict[str, Known]:
-    """Return every document's path and what it looked like when it was read."""
-    rows = connection.execute(
-        "SELECT path, id, origin, status, reason, sha256, extractor, size, mtime_ns, ctime_ns, inode, read_ns "
-        "FROM documents"
-    )
-    return {
-        unpack_path(path): Known(id_, origin, Status(status), reason, sha256, extractor, Hint(*hint))
-        for path, id_, origin, status, reason, sha256, extractor, *hint in rows
-    }
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise

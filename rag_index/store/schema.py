@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -132,6 +133,18 @@ def check_format(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+def quick_check(connection: sqlite3.Connection, folder: Path) -> None:
+    """Raise IndexDamagedError if a database without a seal is not sound; 1 s for 100 MB."""
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise IndexDamagedError(f"{folder / DATABASE} is damaged: {verdict}", REPAIR)
+
+
+def text_hash(*texts: str) -> bytes:
+    """Return 16 bytes made from `texts`: what identifies a text in every index."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).digest()[:16]
+
+
 @contextmanager
 def failures(path: Path) -> Iterator[None]:
     """Turn what SQLite, zlib and the disk raise about `path` into errors that a user can act on."""
@@ -157,3 +170,16 @@ def _operational(path: Path, error: sqlite3.OperationalError) -> StoreError | In
 def _room(error: OSError) -> str:
     full = error.errno in {27, 28, 122}  # EFBIG, ENOSPC, EDQUOT
     return "Make room on the disk and build again." if full else "Check the permissions."
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what the body does, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

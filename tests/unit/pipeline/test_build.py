@@ -9,12 +9,13 @@ import pytest
 from rag_index.embed import load_embedder
 from rag_index.errors import LockedError, UnknownNameError, UsageError
 from rag_index.pipeline import build, build_documents
-from rag_index.settings import ChunkSettings, EmbedSettings, ExtractSettings, Settings
+from rag_index.settings import ChunkSettings, EmbedSettings, ExtractSettings, Settings, StoreSettings
 from rag_index.store import Layout, WriterLock, open_snapshot
 from rag_index.store.dump import dump
 from rag_index.types import Document, Filter, Source, Status
 
-SETTINGS = Settings(chunk=ChunkSettings(size=80, overlap=20), embed=EmbedSettings(model="hash"))
+QUIET = StoreSettings(publish=False)
+SETTINGS = Settings(chunk=ChunkSettings(size=80, overlap=20), embed=EmbedSettings(model="hash"), store=QUIET)
 FILES = {
     "pump.md": "# Pumps\n\n## Warranty\n\nA repaired pump has a warranty of two years, from the day of the repair.\n",
     "notes/seals.txt": "Shaft seals wear out first. Keep two of each size in the van.\n" * 6,
@@ -151,10 +152,10 @@ def test_a_dry_run_says_what_the_build_then_does_and_changes_nothing(docs: Path)
 
 
 OTHER = [
-    Settings(chunk=ChunkSettings(size=40, overlap=10), embed=SETTINGS.embed),
-    Settings(chunk=ChunkSettings(chunker="window", size=80, overlap=20), embed=SETTINGS.embed),
-    Settings(chunk=SETTINGS.chunk, embed=EmbedSettings(model="hash", document_prompt="passage: ")),
-    Settings(chunk=SETTINGS.chunk, embed=SETTINGS.embed, extract=ExtractSettings(hidden_text="keep")),
+    Settings(chunk=ChunkSettings(size=40, overlap=10), embed=SETTINGS.embed, store=QUIET),
+    Settings(chunk=ChunkSettings(chunker="window", size=80, overlap=20), embed=SETTINGS.embed, store=QUIET),
+    Settings(chunk=SETTINGS.chunk, embed=EmbedSettings(model="hash", document_prompt="passage: "), store=QUIET),
+    Settings(chunk=SETTINGS.chunk, embed=SETTINGS.embed, store=QUIET, extract=ExtractSettings(hidden_text="keep")),
 ]
 
 
@@ -174,7 +175,7 @@ def test_a_build_of_one_folder_leaves_the_others_alone(docs: Path) -> None:
     (docs / "notes/copy.txt").unlink()
     report = build([docs / "notes"], docs / ".rag-index", SETTINGS)
     assert (report.files.seen, report.files.removed) == (1, 1)
-    other = Settings(chunk=ChunkSettings(size=50, overlap=5), embed=SETTINGS.embed)
+    other = Settings(chunk=ChunkSettings(size=50, overlap=5), embed=SETTINGS.embed, store=QUIET)
     build([docs / "notes"], docs / ".rag-index", other)
     with open_snapshot(docs / ".rag-index") as snapshot:
         assert [row.path for row in snapshot.documents()] == ["notes/seals.txt", "page.html", "pump.md"]
@@ -199,7 +200,7 @@ def test_files_that_are_not_searchable_are_named_with_the_reason_each_time(docs:
 
 def test_an_unknown_chunker_is_refused_before_anything_is_made(docs: Path) -> None:
     with pytest.raises(UnknownNameError):
-        run(docs, Settings(chunk=ChunkSettings(chunker="charakter"), embed=SETTINGS.embed))
+        run(docs, Settings(chunk=ChunkSettings(chunker="charakter"), embed=SETTINGS.embed, store=QUIET))
     assert not (docs / ".rag-index").exists()
 
 

@@ -1,0 +1,182 @@
+"""What the builds have in common: the states they work on, the model, how documents are stored, how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag_index.embed import load_embedder
+from rag_index.embed.cache import VectorCache
+from rag_index.pipeline.languages import Watch
+from rag_index.pipeline.prepare import FILE, prepare
+from rag_index.pipeline.report import BuildReport, Skipped
+from rag_index.pipeline.scan import Plan
+from rag_index.pipeline.states import Work, drop_others, open_work, same_model
+from rag_index.pipeline.stopping import Stop
+from rag_index.pipeline.unit import UnitWriter, Vectors
+from rag_index.settings import Settings
+from rag_index.store import Hint, Known, Layout, Manifest
+from rag_index.store.failpoints import passing
+from rag_index.store.projection import Publication
+from rag_index.types import Document, Embedder, Event, Reporter, Status, Warn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rag_index.types import Vector
+
+
+class OtherModelError(Exception):
+    """The model is not the one that the index was made with, though it has the same name."""
+
+
+@dataclass(slots=True)
+class Model:
+    """The model, loaded when it is first needed."""
+
+    settings: Settings
+    loaded: Embedder | None = None
+    expected: Manifest | None = None
+
+    def load(self) -> Embedder:
+        """Return the model; raises OtherModelError if the state that is written expects another."""
+        if self.loaded is None:
+            self.loaded = load_embedder(self.settings.embed)
+        if self.expected is not None and not same_model(self.expected.model, self.loaded.info):
+            raise OtherModelError
+        return self.loaded
+
+
+@dataclass(slots=True)
+class Run:
+    """What one build has at hand."""
+
+    layout: Layout
+    settings: Settings
+    report: Reporter
+    stop: Stop
+    model: Model
+    totals: BuildReport
+    cache: VectorCache | None = None
+    sources: Sequence[Vectors] = ()
+    refused: dict[str, Skipped] = field(default_factory=dict)
+    typed: str = "PATH"
+    publication: Publication | None = None
+
+    def warn(self, warning: Warn) -> None:
+        """Tell the user at once, and keep it for the report."""
+        self.totals.warnings.append(warning)
+        self.report(Event("warning", note=warning.message))
+
+
+@contextmanager
+def working(run: Run, root: Path) -> Iterator[Work]:
+    """Open the states of a build, and close them whatever happens."""
+    work = open_work(run.layout, run.settings, root, run.model.loaded, run.model.load)
+    run.model.expected = work.manifest
+    if run.settings.store.publish:
+        run.publication = Publication(run.layout, work.manifest.folder, run.settings.store, report=run.report)
+    try:
+        yield work
+    finally:
+        if run.publication:
+            run.publication.close()
+        run.model.expected = None
+        work.close()
+
+
+def note_skipped(run: Run, plan: Plan) -> None:
+    """Name the files that the plan leaves out."""
+    for name, known in plan.skipped.items():
+        run.refused[name] = Skipped(name, known.status.value, known.reason)
+    for file in plan.refused:
+        run.refused[file.name] = Skipped(file.name, (file.status or Status.SKIPPED).value, file.reason)
+
+
+def writer_for(run: Run, work: Work) -> UnitWriter:
+    """Return what takes the documents of this build."""
+    sources: list[Vectors] = [*run.sources, *([Stored(work.before)] if work.before else [])]
+    if run.cache:
+        sources.append(run.cache)
+    return UnitWriter(
+        work.manifest,
+        run.model.load,
+        run.totals,
+        report=run.report,
+        stop=run.stop,
+        sources=sources,
+        keep=run.cache.put_many if run.cache else None,
+        committed=run.publication.follow if run.publication else None,
+        before=Watch(work.manifest.by_language, run.warn, run.typed).check,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The vectors of the state that a new one is built beside."""
+
+    manifest: Manifest
+
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        """Return those that are there."""
+        slots = self.manifest.slots(keys)
+        if not slots:
+            return {}
+        return dict(zip(slots, self.manifest.vectors_of(list(slots.values())), strict=True))
+
+
+def store(run: Run, writer: UnitWriter, document: Document, hint: Hint, known: Mapping[str, Known]) -> None:
+    """Store one document unless it is as it was."""
+    source = document.source
+    was = known.get(source.path)
+    if not document.status.searchable:
+        run.refused[source.path] = Skipped(source.path, document.status.value, document.reason)
+        if was and was.status.searchable and document.status is Status.UNREADABLE:
+            return  # its last readable version stays
+    elif hint.read_ns:
+        run.totals.files.indexed += 1
+    writer.add(prepare(document, run.model.load(), run.settings, hint=hint, origin=was.origin if was else FILE))
+
+
+def remove(run: Run, work: Work, ids: Sequence[int]) -> None:
+    """Forget documents."""
+    if ids:
+        run.totals.chunks.removed += work.manifest.remove(ids)
+        run.totals.files.removed += len(ids)
+
+
+def finish(run: Run, work: Work, scopes: Sequence[str]) -> None:
+    """Note how the build ended, switch to a new state, put the seal on, publish."""
+    manifest, totals = work.manifest, run.totals
+    totals.skipped = sorted(run.refused.values(), key=lambda skipped: skipped.path)
+    totals.files.skipped = len(totals.skipped)
+    info = manifest.model
+    totals.model, totals.engine = info.name, info.engine
+    if run.model.loaded:
+        totals.engine = run.model.loaded.info.engine
+    totals.chunks.live, totals.tokens = manifest.totals()
+    totals.languages = manifest.by_language()
+    manifest.note(
+        settings=run.settings.to_dict(),
+        scopes=sorted({*manifest.value("scopes"), *scopes}),
+        built_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        last={**asdict(totals), "skipped": len(totals.skipped)},
+    )
+    passing("finish-committed")
+    manifest.compact()
+    manifest.seal()
+    if work.before is not None:
+        passing("switch-begun")
+        run.layout.point_to(manifest.folder)
+        passing("switch-pointed")
+        work.before.close()
+        work.before = None
+        drop_others(run.layout, manifest.folder)
+    if run.publication:
+        run.stop.check()
+        if not run.publication.is_fresh():
+            run.publication.finish()

@@ -110,7 +110,8 @@ class Index:
             unknown = sorted(set(options) - set(SearchSettings.__dataclass_fields__))
             raise UnknownNameError.named("option", unknown[0], SearchSettings.__dataclass_fields__) from error
         with self._reading:
-            return search(self._current(), lambda: _Shared(self._model, self._load), question, settings, where)
+            found: list[Passage] = search(self._current(), lambda: _Shared(self._model, self._load), question, settings, where)
+            return found
 
     def documents(self) -> list[DocumentRow]:
         """Return all documents, ordered by path."""

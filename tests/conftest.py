@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "HF_HUB_OFFLINE": "1",
         "PYTHONPATH": str(REPOSITORY),
         "RAG_INDEX_CACHE_DIR": f"{home}/cache",
+        "RAG_INDEX_STORE_PUBLISH": "false",  # Chroma takes seconds; tests about it say so
         "TOKENIZERS_PARALLELISM": "false",
         "TRANSFORMERS_OFFLINE": "1",
         "XDG_CONFIG_HOME": f"{home}/config",

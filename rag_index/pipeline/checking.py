@@ -91,7 +91,7 @@ def _find(layout: Layout, result: CheckReport, *, full: bool) -> list[Fault]:
     if folder is None:
         return faults
     faults += state_faults(layout, folder, full=full)
-    if not any(fault.code in {"database", "pointer"} for fault in faults):
+    if not any(fault.code in {"database", "vectors"} for fault in faults):
         faults += _projection(layout, folder, result, full=full)
     return faults
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from pathlib import Path
@@ -162,7 +163,7 @@ def test_texts_without_a_file_survive_a_repair(tmp_path: Path) -> None:
         assert [(row.path, row.origin) for row in snapshot.documents()] == [("a.txt", "file"), ("note/1", "added")]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(200 if os.environ.get("RAG_INDEX_NIGHTLY") else 10))
 def test_a_flipped_or_cut_file_is_detected_or_harmless(index: Path, seed: int) -> None:
     """Whatever byte changes: the same answers or an error that names the damage, never anything else."""
     chance = random.Random(seed)
@@ -205,7 +206,7 @@ def test_two_indexes_are_compared_document_by_document(tmp_path: Path) -> None:
     assert not found.same
     assert found.settings == {"chunk.size": (80, 50), "chunk.overlap": (20, 10)}
     assert (found.removed, found.added, found.changed) == (["0.txt"], ["new.txt"], [])
-    assert found.rechunked == [f"{n}.txt" for n in range(2, 6)]
+    assert found.rechunked == [f"{n}.txt" for n in range(1, 6)]
     assert found.to_dict()["texts"][1] >= 1
 
 

@@ -1,1 +1,5 @@
-"""search stage."""
+"""Answer questions from an index: passages with their place, their marks and their score."""
+
+from rag_index.search.query import read_question, search
+
+__all__ = ["read_question", "search"]

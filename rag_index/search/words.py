@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rag_index.store.keywords import Wanted, fold_word, forms_of, is_unspaced, question_terms, stem
+from rag_index.store.keywords import fold_word, forms_of, is_unspaced, stem
 
 K1 = 1.2
 B = 0.75
@@ -29,18 +29,25 @@ class Weights:
     """The terms of a question with their inverse frequency in the index.
 
     Attributes:
-        idf: Weight of each term, 0 or more.
+        idf: Weight of each term, above 0.
         total: The most that BM25 can give for the question.
+        shares: Share of all texts that hold each term.
     """
 
     idf: Mapping[str, float]
     total: float
+    shares: Mapping[str, float]
 
     @classmethod
-    def of(cls, wanted: Wanted, frequencies: Mapping[str, int], texts: int) -> Weights:
+    def of(cls, terms: Sequence[str], frequencies: Mapping[str, int], texts: int) -> Weights:
         """Weigh the terms of a question by the number of `texts` that hold each of them."""
-        idf = {term: _idf(frequencies.get(term, 0), texts) for term in question_terms(wanted)}
-        return cls(idf, sum(idf.values()) * (K1 + 1))
+        idf = {term: _idf(frequencies.get(term, 0), texts) for term in terms}
+        shares = {term: frequencies.get(term, 0) / max(1, texts) for term in terms}
+        return cls(idf, sum(idf.values()) * (K1 + 1), shares)
+
+    def common(self, share: float) -> set[str]:
+        """Return the terms that more than `share` of all texts hold."""
+        return {term for term, part in self.shares.items() if part > share}
 
     def share(self, bm25: float) -> float:
         """Return a BM25 score as a share of the most it could be, 0 to 1."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -192,12 +192,16 @@ def question_terms(wanted: Wanted) -> list[str]:
     return list(dict.fromkeys(term for word in words for term in _telling(word)))[:MAX_TERMS]
 
 
-def match_expression(question: str, leave_out: Collection[str] = ()) -> str:
+def match_expression(question: str) -> str:
     """Return the FTS5 expression that finds what `question` asks for, or "" when it holds no word.
 
-    Terms are alternatives, quoted phrases must occur, ``-term`` must not. Terms in `leave_out` don't rank.
+    Terms are alternatives, quoted phrases must occur, ``-term`` must not.
     """
-    wanted = parse_question(question)
+    return expression_of(parse_question(question))
+
+
+def expression_of(wanted: Wanted, leave_out: Collection[str] = ()) -> str:
+    """Return the FTS5 expression for a question that was read; terms in `leave_out` don't rank."""
     terms = [term for term in question_terms(wanted) if term not in leave_out]
     if not terms:
         return ""
@@ -207,6 +211,17 @@ def match_expression(question: str, leave_out: Collection[str] = ()) -> str:
     if wanted.excluded:
         expression = f"({expression}) NOT ({' OR '.join(map(_phrase, wanted.excluded))})"
     return expression
+
+
+def holds(terms: Sequence[str], phrase: Sequence[str]) -> bool:
+    """Tell whether `phrase` stands in `terms` as `expression_of` would find it."""
+    *first, last = phrase
+    wide = len(last) == 1 and is_unspaced(last)
+    return any(
+        list(terms[at : at + len(first)]) == first
+        and (terms[at + len(first)] == last or (wide and terms[at + len(first)].startswith(last)))
+        for at in range(len(terms) - len(first))
+    )
 
 
 @lru_cache(maxsize=100_000)

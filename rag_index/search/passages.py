@@ -1,0 +1,189 @@
+"""From ranked chunks to passages: the best sentences, nothing twice, within a number or a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rag_index.search.ranking import Candidate
+from rag_index.search.reading import Part, Texts, widen
+from rag_index.settings import SearchSettings
+from rag_index.types import Span
+
+SENTENCE = 0.5
+"""Weight of the words in a sentence beside its chunk's score (1)."""
+BEFORE = 0.1
+"""Weight of the words in the sentence before: it often names what this one speaks of."""
+CHUNK_SENTENCE = 0.3
+"""Weight of the best sentence in a chunk beside the chunk's score, where whole chunks are asked for."""
+
+
+@dataclass(slots=True)
+class Item:
+    """A stretch of a document on offer: a sentence, a chunk or a window.
+
+    Attributes:
+        document: Id of the document.
+        span: Where it stands.
+        score: 0 to 1.
+        chunk: The candidate that it is from.
+        parts: What the score was made from.
+        copies: Other places among what was looked at with the same text: (document, span).
+    """
+
+    document: int
+    span: Span
+    score: float
+    chunk: Candidate
+    parts: dict[str, float]
+    copies: list[tuple[int, Span]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Group:
+    """Items of one document that overlap or touch: one passage. The first item is the best."""
+
+    document: int
+    span: Span
+    items: list[Item]
+
+
+def offer(texts: Texts, candidates: Sequence[Candidate], settings: SearchSettings) -> list[Item]:
+    """Return what the candidates have to offer, best first, each text once; equal scores by path and place."""
+    if settings.passages == "sentence":
+        items = list(_sentences(texts, candidates))
+    else:
+        items = list(_chunks(texts, candidates, grown=settings.passages == "window"))
+    paths = {item.document: texts.document(item.document).source.path for item in items}
+    items = [item for item in items if item.score >= settings.min_score]
+    items.sort(key=lambda item: (-round(item.score, 6), paths[item.document], item.span))
+    return _without_copies(texts, items)
+
+
+def select(texts: Texts, items: Iterable[Item], settings: SearchSettings) -> list[Group]:
+    """Take items, best first, until the number of passages or, where there is one, the budget is reached.
+
+    What overlaps or touches a passage of the same document joins it and doesn't count as one more. What is too long
+    for the rest of the budget is cut after a word and ends the list.
+    """
+    groups: list[Group] = []
+    left = settings.budget
+    for item in items:
+        span = _grown(texts, item, settings.context)
+        joined = [group for group in groups if group.document == item.document and _touch(texts, group, span)]
+        if not joined and _is_full(groups, settings):
+            break
+        if not joined and _has_enough(groups, item, settings):
+            continue
+        spans = [span, *(group.span for group in joined)]
+        whole = Span(min(each.start for each in spans), max(each.end for each in spans))
+        more = len(whole) - sum(len(group.span) for group in joined)
+        if settings.budget and more > left:
+            _fill(texts, groups, joined, item, left)
+            break
+        left -= more
+        _join(groups, joined, item, whole)
+    return groups
+
+
+def _sentences(texts: Texts, candidates: Sequence[Candidate]) -> Iterator[Item]:
+    """Yield each sentence that stands in a candidate, with the best candidate that holds half of it or more."""
+    taken: set[tuple[int, Span]] = set()
+    for least in (0.5, 0.0):  # a sentence longer than its chunks may have no half in any
+        for each in candidates:
+            part = texts.part(each.row.document, each.row.start)
+            for at in _within(part, each, least):
+                span = part.sentences[at]
+                if (each.row.document, span) not in taken:
+                    taken.add((each.row.document, span))
+                    yield _sentence(texts, part, at, each)
+
+
+def _within(part: Part, chunk: Candidate, least: float) -> Iterator[int]:
+    """Yield the numbers of the sentences of which more than `least` lies in the chunk."""
+    for at in part.numbers(chunk.row.start, chunk.row.end):
+        span = part.sentences[at]
+        shared = min(span.end, chunk.row.end) - max(span.start, chunk.row.start)
+        if shared > 0 and shared >= least * len(span):
+            yield at
+
+
+def _sentence(texts: Texts, part: Part, at: int, chunk: Candidate) -> Item:
+    words = texts.words(part, at)
+    before = texts.words(part, at - 1) if at else 0.0
+    score = (chunk.merit + SENTENCE * words + BEFORE * before) / (1 + SENTENCE + BEFORE)
+    parts = {
+        "dense": chunk.dense,
+        "keyword": chunk.keyword,
+        "neighbours": chunk.nearby / 2,
+        "sentence": words,
+        "before": before,
+    }
+    return Item(chunk.row.document, part.sentences[at], score, chunk, parts)
+
+
+def _chunks(texts: Texts, candidates: Sequence[Candidate], *, grown: bool) -> Iterator[Item]:
+    for each in candidates:
+        document, span = each.row.document, Span(each.row.start, each.row.end)
+        part = texts.part(document, span.start)
+        words = max((texts.words(part, at) for at in _within(part, each, 0.5)), default=0.0)
+        score = (each.merit + CHUNK_SENTENCE * words) / (1 + CHUNK_SENTENCE)
+        parts = {"dense": each.dense, "keyword": each.keyword, "neighbours": each.nearby / 2, "sentence": words}
+        if grown:
+            span = texts.trimmed(document, widen(texts.document(document).text, span, texts.body(document)))
+        yield Item(document, span, score, each, parts)
+
+
+def _without_copies(texts: Texts, items: Iterable[Item]) -> list[Item]:
+    """Leave out items whose text came before; the first one remembers where they are."""
+    first: dict[str, Item] = {}
+    for item in items:
+        text = item.span.of(texts.document(item.document).text)
+        if text in first:
+            first[text].copies.append((item.document, item.span))
+        else:
+            first[text] = item
+    return list(first.values())
+
+
+def _grown(texts: Texts, item: Item, context: int) -> Span:
+    """Return the item's span with `context` neighbouring sentences on each side."""
+    return texts.part(item.document, item.span.start).around(item.span, context) if context else item.span
+
+
+def _touch(texts: Texts, group: Group, span: Span) -> bool:
+    """Tell whether nothing but white space lies between a passage and a span."""
+    low, high = min(group.span.end, span.end), max(group.span.start, span.start)
+    return low >= high or texts.document(group.document).text[low:high].isspace()
+
+
+def _is_full(groups: list[Group], settings: SearchSettings) -> bool:
+    return not settings.budget and len(groups) >= settings.limit
+
+
+def _has_enough(groups: list[Group], item: Item, settings: SearchSettings) -> bool:
+    """Tell whether the item's document already has as many passages as it may have."""
+    return bool(settings.max_per_file) and sum(g.document == item.document for g in groups) >= settings.max_per_file
+
+
+def _join(groups: list[Group], joined: list[Group], item: Item, whole: Span) -> None:
+    """Put the item, and all passages that it joins, in the place of the best of them."""
+    if not joined:
+        groups.append(Group(item.document, whole, [item]))
+        return
+    best, *others = joined
+    best.span = whole
+    best.items = [*best.items, *(each for group in others for each in group.items), item]
+    for group in others:
+        groups.remove(group)
+
+
+def _fill(texts: Texts, groups: list[Group], joined: list[Group], item: Item, left: int) -> None:
+    """Add as many whole words of the item as `left` characters hold, to the passage that it follows if there is one."""
+    before = [group for group in joined if group.span.start <= item.span.start]
+    start = max([item.span.start, *(group.span.end for group in before)])
+    stop = min([item.span.end, *(group.span.start for group in joined if group.span.start > start)])
+    room = left - (start - before[-1].span.end if before else 0)
+    span = texts.cut(item.document, Span(start, stop), room)
+    if len(span):
+        _join(groups, before[-1:], item, Span(before[-1].span.start, span.end) if before else span)

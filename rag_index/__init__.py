@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rag_index.chunk import chunk as chunk_text
     from rag_index.errors import RagIndexError
     from rag_index.pipeline import BuildReport, build
+    from rag_index.search import search as search_passages
     from rag_index.settings import Settings, load_settings
     from rag_index.store import open_snapshot
     from rag_index.types import Chunk, Document, Event, Filter, Location, Passage, Span
@@ -33,6 +34,7 @@ _HOMES = {
     "chunk_text": "chunk:chunk",
     "load_settings": "settings:load_settings",
     "open_snapshot": "store:open_snapshot",
+    "search_passages": "search:search",
 }
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "chunk_text",
     "load_settings",
     "open_snapshot",
+    "search_passages",
 ]
 
 

@@ -75,3 +75,17 @@ def test_the_readme_shows_what_make_demo_does() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\$ (rag-index .*)$", readme.partition("```console\n")[2].partition("```")[0], re.MULTILINE)
     assert made == shown
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    "name",
+    [
+        "README.md",
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in transcripts.PAGES if name != "README.md"),
+    ],
+)
+def test_commands_in_the_pages_print_what_the_pages_say(name) -> None:
+    page = (ROOT / name).read_text(encoding="utf-8")
+    with transcripts.shell() as shell:
+        assert transcripts.fill(page, shell) == page, "run `make docs`"

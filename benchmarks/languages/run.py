@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +31,10 @@ from rag_index.pipeline import build_documents
 from rag_index.search import search
 from rag_index.settings import DEFAULT_MODEL, EmbedSettings, SearchSettings, Settings
 from rag_index.store import Snapshot, open_snapshot
-from rag_index.types import Document, Embedder, Source
+from rag_index.types import Document, Embedder, Source, Tokens
+
+if TYPE_CHECKING:
+    from rag_index.types import Matrix, Vector
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[2] / "shared/data"
@@ -77,6 +81,28 @@ def load(language: str) -> Data:
             answers = tuple((answer["answer_start"], answer["text"]) for answer in asked["answers"])
             questions.append(Question(asked["question"], path, answers))
     return Data(paragraphs, questions)
+
+
+class Prepared:
+    """An embedder whose questions were embedded beforehand, in batches, which takes a tenth of the time."""
+
+    def __init__(self, embedder: Embedder, questions: Sequence[str]) -> None:
+        self._embedder = embedder
+        matrix = np.concatenate([embedder.embed(questions[at : at + 64]) for at in range(0, len(questions), 64)])
+        self._known = dict(zip(questions, matrix, strict=True))
+        first = embedder.embed_query(questions[0])
+        assert first @ self._known[questions[0]] > 0.999, "questions have a prompt of their own"
+
+    info = property(lambda self: self._embedder.info)
+
+    def tokens(self, text: str) -> Tokens:
+        return self._embedder.tokens(text)
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        return self._embedder.embed(texts)
+
+    def embed_query(self, text: str) -> Vector:
+        return self._known[text]
 
 
 @contextmanager
@@ -131,7 +157,8 @@ def misplaced(snapshot: Snapshot, data: Data) -> int:
 def measure(model: str, sets: dict[str, Data], asked: dict[str, list[Question]]) -> dict[str, dict[str, object]]:
     """Return the figures of one model by set; ``es>en``: Spanish questions over English paragraphs."""
     settings = Settings(embed=EmbedSettings(model=model))
-    embedder = load_embedder(settings.embed)
+    texts = sorted({question.text for questions in asked.values() for question in questions})
+    embedder = Prepared(load_embedder(settings.embed), texts)
     found: dict[str, dict[str, object]] = {}
     for name, data in sets.items():
         with index_of(data, embedder, settings) as snapshot:
@@ -145,7 +172,8 @@ def measure(model: str, sets: dict[str, Data], asked: dict[str, list[Question]])
 
 def baseline(sets: dict[str, Data], asked: dict[str, list[Question]]) -> dict[str, dict[str, float]]:
     """Return what MiniLM through sentence-transformers finds alone."""
-    embedder = load_embedder(EmbedSettings(engine="sentence-transformers", precision="fp32"))
+    texts = sorted({question.text for questions in asked.values() for question in questions})
+    embedder = Prepared(load_embedder(EmbedSettings(engine="sentence-transformers", precision="fp32")), texts)
     found = {}
     for name, data in sets.items():
         ranked = plain(embedder, data)
@@ -207,7 +235,7 @@ def rows(results: dict[str, object]) -> list[dict[str, str]]:
 
 
 def main() -> int:
-    """Measure, print the table, write the figures beside this file."""
+    """Measure, print the table, write the figures beside this file (they say how many questions were asked)."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--questions", type=int, default=0)
     wanted = parser.parse_args().questions
@@ -228,8 +256,7 @@ def main() -> int:
     }
     results["readme"] = rows(results)
     table(results)
-    if not wanted:
-        (HERE / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (HERE / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 

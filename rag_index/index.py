@@ -110,7 +110,9 @@ class Index:
             unknown = sorted(set(options) - set(SearchSettings.__dataclass_fields__))
             raise UnknownNameError.named("option", unknown[0], SearchSettings.__dataclass_fields__) from error
         with self._reading:
-            found: list[Passage] = search(self._current(), lambda: _Shared(self._model, self._load), question, settings, where)
+            found: list[Passage] = search(
+                self._current(), lambda: _Shared(self._model, self._load), question, settings, where
+            )
             return found
 
     def documents(self) -> list[DocumentRow]:

@@ -10,6 +10,7 @@ from rag_index.chunk.bounds import bounds_for, count_tokens
 from rag_index.chunk.cutting import Cutter, Scope
 from rag_index.chunk.foreign import foreign_spans
 from rag_index.chunk.languages import check_language, detect_language
+from rag_index.chunk.making import chunks_of
 from rag_index.chunk.quick import quick_walk
 from rag_index.chunk.structure import borders, regions
 from rag_index.registry import Registry
@@ -78,7 +79,7 @@ def chunk(  # noqa: PLR0913 (one keyword a setting; only two are ever positional
     document = Document(Source(""), text=text)
     own = None if isinstance(chunker, str) else chunker
     spans = _spans(document, settings, tokens, embed=embed, own=own)
-    return (Chunk(text[start:end], index, start, end) for index, (start, end) in enumerate(spans))
+    return chunks_of(text, spans)
 
 
 def chunk_document(

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from rag_index.chunk.cutting import Scope
 from rag_index.chunk.graphemes import border_after, border_before
 
-PRESENCE = 1 << 20
-"""Code points for which one answer to "does this separator occur at all?" is kept."""
-
 BLANK_LINE = ("\n\n", "\r\n\r\n")
 LINE = ("\n", "\r")
 SENTENCE = (". ", "! ", "? ", "。", "！", "？", "．", "…", "؟ ", "। ")
@@ -67,7 +64,6 @@ class CharacterCutter:
         self.starts = self.levels if own else (LINE, SENTENCE)
         self.plain = not own and not borders
         """Whether the usual separators are all that there is: what the fused walk is made for."""
-        self._present: dict[str, tuple[int, int, tuple[str, ...]]] = {}
 
     def cut(self, start: int, far: int, done: int) -> tuple[int, bool]:
         """Return the best border in the second half, else between unspaced letters, else in the first half."""
@@ -116,9 +112,12 @@ class CharacterCutter:
         return -1
 
     def _last(self, level: tuple[str, ...], low: int, far: int) -> int:
-        """Return the last end of a piece in ``(low, far]`` that a separator of `level` makes, or -1."""
+        """Return the last end of a piece in ``(low, far]`` that a separator of `level` makes, or -1.
+
+        What is found narrows the search for the rest, so that ten separators cost little more than one.
+        """
         text, best = self.text, -1
-        for separator in self._occurring(level, low, far):
+        for separator in level:
             if separator.isspace():  # the piece ends before it
                 best = max(best, text.rfind(separator, max(low + 1, best), far + len(separator)))
                 continue
@@ -136,7 +135,7 @@ class CharacterCutter:
     def _first(self, level: tuple[str, ...], back: int, end: int) -> int:
         """Return the first place in ``[back, end)`` right behind a separator of `level`, or `end`."""
         text, best = self.text, end
-        for separator in self._occurring(level, max(0, back - 8), end):
+        for separator in level:
             size = len(separator)
             place = text.find(separator, max(0, back - size), best)
             if place >= 0:
@@ -144,15 +143,6 @@ class CharacterCutter:
         if best < end and text[best - 1] > "\u2000":
             return self._behind_closers(best, end)
         return best
-
-    def _occurring(self, level: tuple[str, ...], low: int, far: int) -> tuple[str, ...]:
-        """Return the separators of `level` that occur around here; asked once in a million code points."""
-        known = self._present.get(level[0])
-        if known is None or low < known[0] or far + 8 > known[1]:
-            end = max(low + PRESENCE, far + 8)
-            found = tuple(separator for separator in level if self.text.find(separator, low, end) >= 0)
-            self._present[level[0]] = known = (low, end, found)
-        return known[2]
 
     def _tidy(self, low: int, far: int) -> int:
         """Return the last place in ``(low, far]`` where no closing mark would begin the next chunk."""

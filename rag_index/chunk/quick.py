@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rag_index.chunk.bounds import Bounds, Characters
-from rag_index.chunk.characters import PRESENCE, CharacterCutter
+from rag_index.chunk.characters import CharacterCutter
 from rag_index.chunk.cutting import Cutter, skip_space, step, trim_space, walk
 from rag_index.types import Span
+
+PRESENCE = 1 << 20
+"""Code points for which one answer to "does this occur at all?" is kept."""
 
 
 def quick_walk(text: str, region: Span, bounds: Bounds, cutter: Cutter, done: int = 0) -> Iterator[tuple[int, int]]:

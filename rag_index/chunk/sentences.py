@@ -203,6 +203,7 @@ class SentenceCutter:
     def __init__(self, sentences: Sentences, fallback: CharacterCutter) -> None:
         self.sentences = sentences
         self.fallback = fallback
+        self._inside = False  # whether the last cut was inside a sentence
 
     def cut(self, start: int, far: int, done: int) -> tuple[int, bool]:
         """Return the last end of a sentence that fits, else what `character` chooses.
@@ -210,17 +211,19 @@ class SentenceCutter:
         Where only the overlap keeps the next sentence from fitting, the overlap is given up.
         """
         place = self.sentences.last_end(max(start, done), far)
-        if place < 0 and start < done:
-            return done, False
-        return (place, False) if place > start else self.fallback.cut(start, far, done)
+        self._inside = place < 0
+        if self._inside:
+            return (done, False) if start < done else self.fallback.cut(start, far, done)
+        return place, False
 
     def rest(self, start: int, stop: int, done: int) -> int:  # noqa: ARG002
         """Return `stop`: what fits stays together."""
         return stop
 
     def resume(self, back: int, end: int) -> int:
-        """Return the first sentence that begins in the overlap."""
-        return self.sentences.first_start(back, end)
+        """Return the first sentence that begins in the overlap; inside a long sentence what `character` chooses."""
+        start = self.sentences.first_start(back, end)
+        return self.fallback.resume(back, end) if self._inside and start >= end else start
 
 
 def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:

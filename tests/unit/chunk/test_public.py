@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from dataclasses import fields
 from itertools import islice
 
 import pytest
@@ -14,7 +15,7 @@ from rag_index.chunk import check_chunker, chunk, chunk_document, chunkers, coun
 from rag_index.chunk.bounds import TokenBounds
 from rag_index.errors import UnknownNameError, UsageError
 from rag_index.settings import ChunkSettings
-from rag_index.types import Document, Source, Span, Tokens
+from rag_index.types import Chunk, Document, Source, Span, Tokens
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,8 @@ def test_recursive_is_character():
 
 def test_a_chunk_says_where_it_is():
     only = next(chunk("  one  "))
-    assert (only.text, only.index, only.start, only.end, only.total_chunks) == ("one", 0, 2, 5, None)
+    assert only == Chunk("one", 0, 2, 5)
+    assert {part.name for part in fields(Chunk)} == {"text", "index", "start", "end", "total_chunks", "document"}
 
 
 @pytest.mark.parametrize("chunker", ["character", "window", "sentence"])

@@ -1,0 +1,264 @@
+"""Chunking against its rivals: speed, quality at that speed, growth, sentences, whole answers, token counting.
+
+    python benchmarks/chunking/run.py [--corpus FOLDER] [--big MB] [--quick]
+
+FOLDER holds en.txt, fr.txt, pt.txt and ja.txt; without it the texts are made up of the labelled sentences of the
+tests. All ratios are of CPU times within this run. Writes results.json beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import tracemalloc
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import corpus
+import rivals
+from measures import f1, quality, seconds, table
+
+from rag_index.chunk import chunk
+from rag_index.chunk.sentences import Sentences, _tokenizer
+
+HERE = Path(__file__).resolve().parent
+PACKAGES = ("langchain-text-splitters", "chonkie", "semchunk", "semantic-text-splitter", "nltk", "pysbd")
+LENGTH = {"en": 1_000_000, "fr": 1_000_000, "pt": 1_000_000, "ja": 700_000}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", type=Path)
+    parser.add_argument("--big", type=int, default=50, help="megabytes of the big text")
+    parser.add_argument("--quick", action="store_true", help="no slow rivals, no big text, no model")
+    options = parser.parse_args()
+    results: dict[str, Any] = {
+        "versions": {name: version(name) for name in PACKAGES},
+        "load": os.getloadavg()[0],
+        "corpus": "Debian Reference 2.100, four languages" if options.corpus else "made up of the tests' sentences",
+    }
+    results["speed"] = speeds(options)
+    if not options.quick:
+        results["big"] = big(options)
+    results["growth"] = growth()
+    results["first_chunk"] = first_chunk(options)
+    results["sentences"] = sentence_speeds(options)
+    results["borders"] = borders()
+    results["answers"] = answers() if corpus.SHARED.exists() else {}
+    if not options.quick:
+        results["tokens"] = token_cost(options)
+    results["readme"] = readme(results)
+    (HERE / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+def speeds(options: argparse.Namespace) -> dict[str, Any]:
+    """1000/200 characters, one text of some megabyte a language: MB/s, and what came out."""
+    cutters = {
+        "character": (rivals.ours("character"), 9),
+        "window": (rivals.ours("window"), 9),
+        "langchain": (rivals.langchain(), 3),
+        "chonkie fast": (rivals.chonkie_fast(), 5),
+    }
+    if not options.quick:
+        cutters["semchunk"] = (rivals.semchunk_(), 2)
+        cutters["semantic-text-splitter"] = (rivals.semantic_text_splitter_(), 1)
+    found: dict[str, Any] = {}
+    for language in corpus.LANGUAGES:
+        text = corpus.text_of(language, LENGTH[language], options.corpus)
+        size = len(text.encode()) / 1e6
+        for name, (cut, repeats) in cutters.items():
+            try:
+                spans = cut(text)
+            except UnicodeDecodeError as error:
+                found.setdefault(name, {})[language] = {"error": type(error).__name__}
+                continue
+            rate = size / seconds(lambda cut=cut, text=text: cut(text), repeats)
+            found.setdefault(name, {})[language] = {"mb_s": round(rate, 1), **quality(text, spans, rivals.SIZE)}
+    rate = lambda name, language: found[name][language].get("mb_s", found[name][language].get("error"))  # noqa: E731
+    print(table(["MB/s", *corpus.LANGUAGES], [[name, *(rate(name, at) for at in corpus.LANGUAGES)] for name in found]))
+    keys = ["chunks", "mean", "ends_well", "words_cut", "overlap", "lost", "too_long"]
+    rows = [
+        [language, name, *(found[name][language].get(key, "-") for key in keys)]
+        for language in corpus.LANGUAGES
+        for name in found
+    ]
+    print("\n" + table(["language", "chunker", *keys], rows) + "\n", flush=True)
+    return found
+
+
+def big(options: argparse.Namespace) -> dict[str, Any]:
+    found = {}
+    text = corpus.text_of("en", options.big * 1_000_000, options.corpus)
+    for name, cut in (("character", rivals.ours("character")), ("langchain", rivals.langchain())):
+        found[name] = round(len(text.encode()) / 1e6 / seconds(lambda cut=cut: cut(text), 2), 1)
+    found["chonkie fast"] = round(len(text) / 1e6 / seconds(lambda: rivals.chonkie_fast()(text), 1), 1)
+    print(f"{options.big} MB of English, MB/s: {found}\n", flush=True)
+    return found
+
+
+def growth() -> dict[str, Any]:
+    """Time for 5 and for 10 million code points of hostile texts."""
+    texts = {
+        "words": lambda n: "word and another word. \n" * (n // 24),
+        "one line of words": lambda n: "word and another " * (n // 17),
+        "no space": lambda n: "x" * n,
+        "CJK": lambda n: "雨が降った。電車は来ない、" * (n // 13),
+        "newlines": lambda n: "\n" * n,
+        "marks": lambda n: "e" + "\u0301" * n,
+    }
+    found: dict[str, Any] = {}
+    for name, make in texts.items():
+        half, whole = (make(n) for n in (5_000_000, 10_000_000))
+        one, two = (seconds(lambda text=text: rivals.ours("character")(text), 2) for text in (half, whole))
+        found[name] = {"5M": round(one, 3), "10M": round(two, 3), "ratio": round(two / one, 2)}
+    print(table(["growth", "5 M, s", "10 M, s", "ratio"], [[name, *row.values()] for name, row in found.items()]))
+    print(flush=True)
+    return found
+
+
+def first_chunk(options: argparse.Namespace) -> dict[str, Any]:
+    """Time to the first chunk of the big text, and what iterating over 10 MB adds in memory."""
+    text = corpus.text_of("en", options.big * 1_000_000, options.corpus)
+    found: dict[str, Any] = {}
+    for name in ("character", "window", "sentence"):
+        list(chunk(text[:5000], name))  # imports and tables
+        began = time.process_time()
+        next(chunk(text, name))
+        found[name] = {"ms": round(1000 * (time.process_time() - began), 2)}
+        short = text[:2_000_000]
+        tracemalloc.start()
+        for _ in islice(chunk(short, name), 500 if name == "sentence" else None):
+            pass
+        found[name]["extra_kb"] = tracemalloc.get_traced_memory()[1] // 1000
+        tracemalloc.stop()
+    print(f"first chunk of {options.big} MB, and extra memory: {found}\n", flush=True)
+    return found
+
+
+def sentence_speeds(options: argparse.Namespace) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for language in corpus.LANGUAGES:
+        text = corpus.text_of(language, 300_000, options.corpus)
+        size = len(text.encode()) / 1e6
+        rival = rivals.langchain_nltk(language if language != "ja" else "en")
+        cut = rivals.ours("sentence")
+        cut(text[:5000])
+        found[language] = {
+            "ours": round(size / seconds(lambda cut=cut, text=text: cut(text), 3), 1),
+            "langchain nltk": round(size / seconds(lambda cut=rival, text=text: cut(text), 2), 1),
+            "ours too long": quality(text, cut(text), rivals.SIZE)["too_long"],
+            "theirs too long": quality(text, rival(text), rivals.SIZE)["too_long"],
+        }
+    rows = [[language, *row.values()] for language, row in found.items()]
+    print(table(["sentences, MB/s", "ours", "LangChain NLTK", "too long, ours", "theirs"], rows) + "\n", flush=True)
+    return found
+
+
+def borders() -> dict[str, Any]:
+    """F1 of sentence borders on the labelled set."""
+    import pysbd
+
+    found: dict[str, Any] = {}
+    for language in corpus.LANGUAGES:
+        text, gold = corpus.labelled(language)
+        trimmed = lambda ends, text=text: [len(text[:end].rstrip()) for end in ends]  # noqa: E731
+        plain = _plain_punkt(language if language != "ja" else "en")
+        other = pysbd.Segmenter(language="es" if language == "pt" else language, clean=False, char_span=True)
+        found[language] = {
+            "sentences": len(gold),
+            "ours": round(f1(gold, trimmed([end for end, _ in Sentences(text).ends()] + [len(text)])), 3),
+            "nltk": round(f1(gold, trimmed(end for _, end in plain.span_tokenize(text))), 3),
+            "pysbd": round(f1(gold, trimmed(span.end for span in other.segment(text))), 3),
+        }
+    rows = [[language, *row.values()] for language, row in found.items()]
+    print(table(["F1 of borders", "sentences", "ours", "NLTK alone", "pysbd"], rows) + "\n", flush=True)
+    return found
+
+
+def _plain_punkt(language: str) -> Any:
+    """Return NLTK's tokenizer without our abbreviations."""
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+    from rag_index.chunk.abbreviations import EXTRA
+
+    parameters = _tokenizer.__wrapped__(language)._params
+    parameters.abbrev_types = parameters.abbrev_types - EXTRA.get(language, frozenset())
+    return PunktSentenceTokenizer(parameters)
+
+
+def answers() -> dict[str, Any]:
+    """Share of labelled answers that lie whole in one chunk."""
+    found: dict[str, Any] = {}
+    for language in corpus.QUESTIONS:
+        for size, overlap in ((200, 40), (400, 80), (1000, 200)):
+            cutters = {
+                "character": rivals.ours("character", size, overlap),
+                "sentence": rivals.ours("sentence", size, overlap),
+                "langchain": rivals.langchain(size, overlap),
+            }
+            row: dict[str, Any] = {"wrong places": 0}
+            whole = dict.fromkeys(cutters, 0)
+            total = 0
+            for text, labels in corpus.articles(language):
+                row["wrong places"] += sum(not text.startswith(answer, at) for at, answer in labels)
+                total += len(labels)
+                for name, cut in cutters.items():
+                    spans = cut(text)
+                    whole[name] += sum(any(s <= at and at + len(a) <= e for s, e in spans) for at, a in labels)
+            row |= {name: round(100 * count / total, 2) for name, count in whole.items()}
+            found[f"{language} {size}/{overlap}"] = row
+    rows = [[name, *row.values()] for name, row in found.items()]
+    print(table(["whole answers, %", "wrong places", "character", "sentence", "LangChain"], rows) + "\n", flush=True)
+    return found
+
+
+def token_cost(options: argparse.Namespace) -> dict[str, Any]:
+    """What finding the tokens of a text costs beside embedding its chunks."""
+    from rag_index.embed import load_embedder
+    from rag_index.embed.batching import embed_all
+    from rag_index.settings import EmbedSettings
+
+    embedder = load_embedder(EmbedSettings())
+    text = corpus.text_of("en", 100_000, options.corpus)
+    texts = [item.text for item in chunk(text, tokens=embedder.tokens(text))]
+    list(embed_all(embedder, texts[:8]))
+    counting = seconds(lambda: embedder.tokens(text), 3)
+    embedding = seconds(lambda: list(embed_all(embedder, texts)), 1)
+    found = {
+        "tokens_s": round(counting, 3),
+        "embedding_s": round(embedding, 3),
+        "share": round(counting / embedding, 4),
+    }
+    print(f"tokens of 100,000 characters beside their embedding (CPU s): {found}\n", flush=True)
+    return found
+
+
+def readme(results: dict[str, Any]) -> list[dict[str, str]]:
+    """The rows of the README's table."""
+    speed, languages = results["speed"], corpus.LANGUAGES
+    ratio = min(speed["character"][at]["mb_s"] / speed["langchain"][at]["mb_s"] for at in languages)
+    sentence = min(row["ours"] / row["langchain nltk"] for row in results["sentences"].values())
+    least = min(row["ours"] for row in results["borders"].values())
+    others = min(row["nltk"] for row in results["borders"].values())
+    return [
+        {
+            "what": "chunking, `character` 1000/200, MB/s (en, fr, pt, ja)",
+            "ours": ", ".join(f"{speed['character'][at]['mb_s']:.0f}" for at in languages),
+            "others": "LangChain " + ", ".join(f"{speed['langchain'][at]['mb_s']:.0f}" for at in languages),
+        },
+        {"what": "the same, least ratio of the four languages", "ours": f"{ratio:.1f}x", "others": "1"},
+        {"what": "chunking by sentences, least ratio", "ours": f"{sentence:.1f}x", "others": "LangChain NLTK 1"},
+        {"what": "sentence borders, least F1 (en, fr, pt, ja)", "ours": f"{least:.2f}", "others": f"NLTK {others:.2f}"},
+    ]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -99,17 +99,25 @@ class CharacterCutter:
             place = last_space(self.text, start, far)
         return place if place > low else self._last(COMMA, low, far)
 
-    def _best(self, low: int, far: int) -> int:
-        """Return the best border in ``(low, far]``, or -1."""
+    def block_end(self, low: int, far: int) -> int:
+        """Return the best border between blocks of the document, else paragraphs, in ``(low, far]``, or -1."""
+        place = self._block(low, far)
+        return place if place > low else self._last(BLANK_LINE, low, far)
+
+    def _block(self, low: int, far: int) -> int:
         for group in self.borders:
             at = bisect_right(group, far)
             if at and group[at - 1] > low:
                 return group[at - 1]
-        for level in self.levels:
-            place = self._last(level, low, far)
-            if place > low:
-                return place
         return -1
+
+    def _best(self, low: int, far: int) -> int:
+        """Return the best border in ``(low, far]``, or -1."""
+        place = self._block(low, far)
+        levels = iter(self.levels)
+        while place <= low and (level := next(levels, None)):
+            place = self._last(level, low, far)
+        return place
 
     def _last(self, level: tuple[str, ...], low: int, far: int) -> int:
         """Return the last end of a piece in ``(low, far]`` that a separator of `level` makes, or -1.

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from rag_index.chunk.abbreviations import BEFORE_NUMBERS, EXTRA
-from rag_index.chunk.characters import CharacterCutter, character
+from rag_index.chunk.characters import BLANK_LINE, CharacterCutter, character
 from rag_index.chunk.cutting import Scope, skip_space, trim_space
 from rag_index.chunk.languages import PUNKT, detect_language
 
@@ -37,6 +37,7 @@ _AFTER = re.compile(r"[\"')\]}’”»」』）】〕》〉]*")
 _CJK_STOPS = "。！？．｡"
 _CJK_GOES_ON = re.compile(r"\s*(?:と|って|という|や|の|を|が|は|も|に|で|など)")
 _MARKER = re.compile(r"(?:^|\n)[ \t>]*(?:\d{1,3}|[A-Za-z])[.)]$")
+_CLOSED = frozenset('.!?。！？．…:;：；"”’»」』)')
 _OPENERS = "«“‘„‹「『"
 _LAST_PART = re.compile(r"[^'’(\[«“\"‘„/-]*$")
 
@@ -85,6 +86,11 @@ class Sentences:
                 if back <= start < end:
                     return start
         return end
+
+    def closed(self, place: int) -> bool:
+        """Whether a border between blocks is no place inside a sentence, as the end of a page may be."""
+        end = trim_space(self.text, max(0, place - LONGEST_WORD), place)
+        return self.text.startswith(BLANK_LINE, end) or self.text[end - 1 : end] in _CLOSED
 
     def ends(self) -> Iterator[tuple[int, int]]:
         """Yield every (end of a sentence, start of the next), lazily; the last sentence has no such pair."""
@@ -206,11 +212,14 @@ class SentenceCutter:
         self._inside = False  # whether the last cut was inside a sentence
 
     def cut(self, start: int, far: int, done: int) -> tuple[int, bool]:
-        """Return the last end of a sentence that fits, else what `character` chooses.
+        """Return the last end of a block in the last third, else of a sentence, else what `character` chooses.
 
-        Where only the overlap keeps the next sentence from fitting, the overlap is given up.
+        A block's end is preferred so that a text that changed in one place is soon cut as before. Where only the overlap keeps the next sentence from fitting, the overlap is given up.
         """
-        place = self.sentences.last_end(max(start, done), far)
+        late = max(done, far - (far - start) // 3)
+        place = self.fallback.block_end(late, far)
+        if place <= late or not self.sentences.closed(place):
+            place = self.sentences.last_end(max(start, done), far)
         self._inside = place < 0
         if self._inside:
             return (done, False) if start < done else self.fallback.cut(start, far, done)

@@ -104,3 +104,21 @@ def test_sections_hold_for_every_chunker(chunker):
 
     found = [span.of(text) for span in chunk_document(made, settings, embed=embed)]
     assert found == ["# One\n\nFirst is it.", "# Two\n\nSecond is it."]
+
+
+def test_the_end_of_a_page_inside_a_sentence_is_no_border_for_sentences():
+    text = "One is short. Two runs on\nover the page. Three is it."
+    made = document(text, Block(0, 25, "page"), Block(26, 53, "page"))
+    found = [span.of(text) for span in chunk_document(made, ChunkSettings("sentence", 45, 0))]
+    assert found == ["One is short. Two runs on\nover the page.", "Three is it."]
+    whole = document("One is short.\nTwo is it. Three is.", Block(0, 13, "page"), Block(14, 34, "page"))
+    found = [span.of(whole.text) for span in chunk_document(whole, ChunkSettings("sentence", 24, 0))]
+    assert found == ["One is short.\nTwo is it.", "Three is."]
+
+
+def test_every_chunker_prefers_the_end_of_a_block():
+    text = "One is it. Two is it.\nThree is it. Four is it. Five is it."
+    made = document(text, Block(0, 21, "paragraph"), Block(22, 59, "paragraph"))
+    for chunker in ("character", "sentence"):
+        found = [span.of(text) for span in chunk_document(made, ChunkSettings(chunker, 25, 0))]
+        assert found[0] == "One is it. Two is it."

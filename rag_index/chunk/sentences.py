@@ -214,7 +214,8 @@ class SentenceCutter:
     def cut(self, start: int, far: int, done: int) -> tuple[int, bool]:
         """Return the last end of a block in the last third, else of a sentence, else what `character` chooses.
 
-        A block's end is preferred so that a text that changed in one place is soon cut as before. Where only the overlap keeps the next sentence from fitting, the overlap is given up.
+        A block's end is preferred so that a text that changed in one place is soon cut as before. Where only
+        the overlap keeps the next sentence from fitting, the overlap is given up.
         """
         late = max(done, far - (far - start) // 3)
         place = self.fallback.block_end(late, far)

@@ -252,8 +252,8 @@ MUTANTS = {
     ),
     "R5: words are whole in the overlap": (
         "characters",
-        '        """Return the first word that begins in the overlap."""\n        return word_start(self.text, back, end)',
-        "        return back",
+        'that begins in the overlap."""\n        return word_start(self.text, back, end)',
+        'that begins in the overlap."""\n        return back',
     ),
     "R5: a hard cut overlaps hard": (
         "cutting",

@@ -188,9 +188,9 @@ def _sample(found: Sequence[Entry], *, full: bool) -> list[Entry]:
     """Choose the newest records, and others spread evenly over their ids, which are hashes."""
     if full or len(found) <= SAMPLE:
         return list(found)
-    newest = sorted(found, key=lambda entry: -entry.text)[: SAMPLE // 2]
-    rest = sorted(set(found) - set(newest), key=lambda entry: entry.uid)[: SAMPLE // 2]
-    return newest + rest
+    by_age = sorted(found, key=lambda entry: -entry.text)
+    newest, others = by_age[: SAMPLE // 2], by_age[SAMPLE // 2 :]
+    return newest + sorted(others, key=lambda entry: entry.uid)[: SAMPLE // 2]
 
 
 def _compare(store: ChromaStore, snapshot: Reader, chosen: Sequence[Entry]) -> list[str]:

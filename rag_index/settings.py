@@ -16,6 +16,8 @@ from rag_index.errors import ConfigError, UnknownNameError, UsageError
 
 FILE_NAME = "rag-index.toml"
 ENV_PREFIX = "RAG_INDEX_"
+SWEEP = "sweep"
+"""Table of a settings file that says what `eval` compares; it configures nothing else."""
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 DEFAULT_SIZE = {"characters": 1000, "tokens": 250}
 """Chunk size where none is given, by unit; the overlap is a fifth of it."""
@@ -305,6 +307,8 @@ def _read_file(path: Path) -> dict[str, tuple[Any, str]]:
         raise ConfigError(f"{path} is not valid TOML: {error}", "Mend the line that the message names.") from error
     values: dict[str, tuple[Any, str]] = {}
     for part, names in tables.items():
+        if part == SWEEP:
+            continue
         if not isinstance(names, dict):
             raise _unknown(part, path)
         for name, value in names.items():

@@ -122,7 +122,8 @@ def costs(run: Run, verdict: Verdict) -> Picture:
     )
     step = _round_step(max(*chunks, 1) / 4)
     xs = [step * n for n in range(int(frame.x[1] / step) + 1)]
-    ys = [tick for tick in _ticks(1.0) if floor <= tick <= frame.y[1]]
+    fine = frame.y[1] - floor < 0.4  # noqa: PLR2004 (lines every five points where ten would be too few)
+    ys = [tick / 100 for tick in range(0, 101, 5 if fine else 10) if floor <= tick / 100 <= frame.y[1]]
     shapes: list[Shape] = list(frame.axes(xs, ys, "chunks", verdict.metric))
     taken: list[float] = []
     for n in sorted(range(len(values)), key=lambda n: -values[n].mean):

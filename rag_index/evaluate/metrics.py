@@ -12,10 +12,12 @@ lengths of all spans, shared text paid each time; the accounting of published ta
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import log2
+from operator import itemgetter
 from typing import TypeAlias
 
 Interval: TypeAlias = tuple[int, int]
@@ -129,20 +131,39 @@ def omega(chunks: Iterable[Interval], references: Sequence[Interval], *, gross: 
     return length(intersect(got, wanted)) / length(got) if got else 0.0
 
 
-def fresh(ranked: Iterable[Sequence[Interval]]) -> list[Interval]:
+def fresh(ranked: Iterable[Sequence[Interval]], budget: int | None = None) -> list[Interval]:
     """Return, best first, the parts of each answer that no better answer has shown: the net reading order.
 
     Args:
         ranked: Answers, best first; each a list of spans (several where text repeats elsewhere).
+        budget: Stop after the answer with which so many characters are read.
     """
     seen: list[Interval] = []
     new: list[Interval] = []
+    read = 0
     for spans in ranked:
+        if budget is not None and read >= budget:
+            break
         for span in spans:
-            parts = subtract([span], seen) if span[0] < span[1] else []
-            new.extend(parts)
-            seen = union([*seen, *parts]) if parts else seen
+            parts = _add(seen, span)
+            new += parts
+            read += length(parts)
     return new
+
+
+def _add(seen: list[Interval], span: Interval) -> list[Interval]:
+    """Join `span` to the union `seen`, in place; return what was new of it."""
+    start, end = span
+    if start >= end:
+        return []
+    first = bisect_left(seen, start, key=itemgetter(1))
+    last = bisect_right(seen, end, key=itemgetter(0))
+    touching = seen[first:last]
+    parts = subtract([span], touching)
+    if touching:
+        start, end = min(start, touching[0][0]), max(end, touching[-1][1])
+    seen[first:last] = [(start, end)]
+    return parts
 
 
 def cut(order: Iterable[Interval], budget: int) -> list[Interval]:

@@ -51,12 +51,12 @@ def table(run: Run, verdict: Verdict) -> tuple[list[str], list[list[str]]]:
     """
     budget = min(run.measure.budgets, key=lambda characters: abs(characters - 3000))
     shown = ["recall@k", "precision@k", "iou@k", f"recall@{budget}", f"iou@{budget}", "ndcg@k"]
-    header = ["configuration", "chunks", *(name.replace("@k", f"@{run.measure.k}") for name in shown)]
+    header = ["configuration", "chunks", *(_title(name, run.measure.k) for name in shown)]
     header += [f"{verdict.metric} (95 %)", "best in", "query ms"]
     rows = []
     for n, (result, standing) in enumerate(zip(run.results, verdict.standings, strict=True)):
         value = standing.value
-        mark = "* " if n == verdict.recommended else ""
+        mark = "* " if n == verdict.recommended else "  "
         rows.append(
             [
                 mark + run.names[n],
@@ -175,6 +175,13 @@ def _mark(part: Place, wanted: Sequence[Place], answers: Sequence[Place]) -> str
 
 def _overlap(one: Place, other: Place) -> bool:
     return one.path == other.path and max(one.start, other.start) < min(one.end, other.end)
+
+
+def _title(metric: str, k: int) -> str:
+    """Return ``recall k=5`` for a metric of the first passages, the name itself for one of characters."""
+    name, _, at = metric.partition("@")
+    name = {"iou": "IoU", "ndcg": "nDCG"}.get(name, name)
+    return f"{name} k={k}" if at == "k" else f"{name}@{at}"
 
 
 def _flat(values: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rag_index.errors import UsageError
 from rag_index.evaluate.axis import Axis, chosen
 from rag_index.evaluate.labels import Question
-from rag_index.evaluate.metrics import Interval, cut, fresh, intersect, length, omega, ranks, recall_at, score, union
+from rag_index.evaluate.metrics import Interval, intersect, length, omega, ranks, score, union
 from rag_index.types import Passage, Place
 
 BUDGETS = (500, 1000, 2000, 3000, 4000, 6000)
@@ -54,27 +54,35 @@ _RANKS = ("hit", "references", "mrr", "ndcg", "ap")
 _OF_CHUNKS = ("omega", "gross_omega", "whole")
 
 
-def score_answers(question: Question, answers: Sequence[Passage], axis: Axis, measure: Measure) -> dict[str, float]:
-    """Return the values of one question; every name of `measure` but those of the chunks alone."""
+def score_answers(
+    question: Question, first: Sequence[Passage], filling: Sequence[Sequence[Passage]], axis: Axis, measure: Measure
+) -> dict[str, float]:
+    """Return the values of one question; every name of `measure` but those of the chunks alone.
+
+    Args:
+        question: With its references.
+        first: The first k passages.
+        filling: For each budget of `measure` the passages that fill it.
+        axis: Where all documents lie.
+        measure: What to measure.
+    """
     choices = [axis.choices(reference) for reference in question.references]
-    places = [_told(answer, choices, axis) for answer in answers]
-    ranked = [axis.net(place) for place in places]
-    order = fresh(ranked)
-    wanted = chosen(choices, order)
     values: dict[str, float] = {}
-    for budget, recall in zip(measure.budgets, recall_at(order, wanted, measure.budgets), strict=True):
-        values[f"recall@{budget}"] = recall
-        values[f"iou@{budget}"] = score(cut(order, budget), wanted).iou
-    first = [span for spans in ranked[: measure.k] for span in spans]
-    net = score(first, chosen(choices, first))
-    labelled = [[axis.plain(place)] for reference in question.references for place in reference.places[:1]]
-    returned = [axis.plain(place) for place in places[: measure.k]]
-    gross = score(returned, [span for spans in labelled for span in spans], gross=True)
+    for budget, answers in zip(measure.budgets, filling, strict=True):
+        read = [span for answer in answers for span in axis.net(_told(answer, choices, axis))]
+        found = score(read, chosen(choices, read))
+        values[f"recall@{budget}"], values[f"iou@{budget}"] = found.recall, found.iou
+    places = [_told(answer, choices, axis) for answer in first]
+    ranked = [axis.net(place) for place in places]
+    read = [span for spans in ranked for span in spans]
+    net = score(read, chosen(choices, read))
+    labelled = [axis.plain(reference.places[0]) for reference in question.references]
+    gross = score([axis.plain(place) for place in places], labelled, gross=True)
     at_k = (net.recall, net.precision, net.iou, float(net.characters), gross.recall, gross.precision, gross.iou)
-    order_of = ranks(ranked, choices, measure.k, share=measure.share)
+    order = ranks(ranked, choices, measure.k, share=measure.share)
+    by_rank = (order.hit, order.recall, order.mrr, order.ndcg, order.ap)
     values |= {f"{name}@k": value for name, value in zip(_AT_K, at_k, strict=True)}
-    found = (order_of.hit, order_of.recall, order_of.mrr, order_of.ndcg, order_of.ap)
-    return values | {f"{name}@k": value for name, value in zip(_RANKS, found, strict=True)}
+    return values | {f"{name}@k": value for name, value in zip(_RANKS, by_rank, strict=True)}
 
 
 def score_chunks(question: Question, chunks: Chunks, axis: Axis) -> dict[str, float]:

@@ -90,7 +90,7 @@ def judge(run: Run, metric: str) -> Verdict:
         standings.append(Standing(run.names[n], value, gap, p, chances[n], contender=p >= REACH))
     contenders = [n for n, standing in enumerate(standings) if standing.contender]
     decided = len(scores) > 1 and (chances[best] >= SURE or contenders == [best])
-    recommended = best if decided else min(contenders, key=lambda n: cost(run.results[n]))
+    recommended = best if decided else min(contenders, key=lambda n: (cost(run.results[n]), -means[n]))
     sentences = list(_words(run, metric, standings, best, recommended, decided=decided))
     return Verdict(metric, standings, best, recommended, decided, sentences, _warnings(run, standings))
 
@@ -101,9 +101,9 @@ def resampled(questions: int) -> Bootstrap:
     return Bootstrap(questions)
 
 
-def cost(result: Result) -> tuple[int, int, float]:
-    """Return what a configuration costs, for ordering: bytes of vectors, chunks, milliseconds a question."""
-    return (result.costs.vector_bytes, result.costs.chunks, result.costs.query_ms)
+def cost(result: Result) -> tuple[int, int]:
+    """Return what a configuration costs, for ordering: bytes of vectors, then chunks; times differ from run to run."""
+    return (result.costs.vector_bytes, result.costs.chunks)
 
 
 def _words(
@@ -119,14 +119,15 @@ def _words(
             f"It is the best of {len(standings)} in {top.best:.0%} of resamples of the {len(run.questions)} questions.",
         ]
     rest = [standing for n, standing in enumerate(standings) if standing.contender and n != best]
-    told = len(standings) - len(rest) - 1
+    told, count = len(standings) - len(rest) - 1, len(run.questions)
     cheap, chunks = standings[recommended], run.results[recommended].costs.chunks
-    words = [
-        f"{len(rest) + 1} of {len(standings)} configurations can't be told apart by {len(run.questions)} questions"
-        + (f"; the other {told} are worse." if told else "."),
-        f"Highest is {top.name}: {shown}.",
-        f"Cheapest of them is {cheap.name}: {metric} {percent(cheap.value)}, {chunks} chunks. Take that one.",
-    ]
+    worse = {0: ".", 1: "; the other is worse."}.get(told, f"; the other {told} are worse.")
+    words = [f"{len(rest) + 1} of {len(standings)} configurations can't be told apart by {count} questions{worse}"]
+    taken = f"{cheap.name}: {metric} {percent(cheap.value)}, {chunks} chunks. Take that one."
+    if recommended == best:
+        words.append(f"The highest of them is the cheapest, too: {taken}")
+    else:
+        words += [f"Highest is {top.name}: {shown}.", f"Cheapest of them is {taken}"]
     nearest = max(rest, key=lambda standing: standing.value.mean)
     if nearest.behind and nearest.behind.more_questions:
         words.append(f"About {nearest.behind.more_questions} more questions would tell {top.name} from {nearest.name}.")

@@ -100,7 +100,7 @@ def note_skipped(run: Run, plan: Plan) -> None:
 def writer_for(run: Run, work: Work) -> UnitWriter:
     """Return what takes the documents of this build."""
     sources: list[Vectors] = [*run.sources, *([Stored(work.before)] if work.before else [])]
-    if run.cache:
+    if run.cache is not None:
         sources.append(run.cache)
     return UnitWriter(
         work.manifest,
@@ -109,7 +109,7 @@ def writer_for(run: Run, work: Work) -> UnitWriter:
         report=run.report,
         stop=run.stop,
         sources=sources,
-        keep=run.cache.put_many if run.cache else None,
+        keep=run.cache.put_many if run.cache is not None else None,
         committed=run.publication.follow if run.publication else None,
         before=Watch(work.manifest.by_language, run.warn, run.typed).check,
     )

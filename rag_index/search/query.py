@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from rag_index.errors import UsageError
 from rag_index.extract.positions import locate
@@ -46,13 +46,33 @@ def search(
     Raises:
         UsageError: the question is empty.
     """
+    return search_each(snapshot, embedder, question, [settings], where, report=report)[0]
+
+
+def search_each(
+    snapshot: Snapshot,
+    embedder: Embedder | Callable[[], Embedder] | None,
+    question: str,
+    wishes: Sequence[SearchSettings],
+    where: Filter | None = None,
+    *,
+    report: Reporter = ignore,
+) -> list[list[Passage]]:
+    """Return for each of `wishes` what `search` returns for it; the chunks are ranked once.
+
+    The wishes are one or more settings that differ in `limit`, `budget`, `context` and `max_per_file` alone.
+
+    Raises:
+        UsageError: the question is empty.
+    """
     question = read_question(question, report)
-    asked = ask(snapshot, embedder, question, settings)
-    candidates = rank(snapshot, asked, settings, where)[: max(READ, settings.limit * 2)]
+    asked = ask(snapshot, embedder, question, wishes[0])
+    most = max(wish.limit for wish in wishes)
+    candidates = rank(snapshot, asked, wishes[0], where)[: max(READ, most * 2)]
     furniture = snapshot.info.settings.extract.keep_furniture
     texts = Texts(snapshot, asked, candidates, furniture=furniture)
-    groups = select(texts, offer(texts, candidates, settings), settings)
-    return [_passage(texts, group) for group in groups]
+    items = offer(texts, candidates, wishes[0])
+    return [[_passage(texts, group) for group in select(texts, items, wish)] for wish in wishes]
 
 
 def read_question(question: str, report: Reporter = ignore) -> str:

@@ -25,7 +25,7 @@ VERDICT = judge(RUN, "recall@3000")
 
 def test_the_table_marks_the_recommended_configuration():
     header, rows = table(RUN, VERDICT)
-    assert header[:3] == ["configuration", "chunks", "recall@3"]
+    assert header[:3] == ["configuration", "chunks", "recall k=3"]
     assert all(len(row) == len(header) for row in rows)
     assert [row[0] for row in rows if row[0].startswith("*")] == ["* character 200/50"]
     assert re.fullmatch(r"\d+\.\d \(\d+\.\d to \d+\.\d\)", rows[0][-3])

@@ -27,7 +27,7 @@ def test_configurations_that_can_not_be_told_apart_are_said_to_be_and_the_cheape
     verdict = judge(run_of([0.80, 0.84, 0.80, 0.2], luck=0.3), "recall@3000")
     assert not verdict.decided
     assert verdict.recommended == 2  # fewer bytes than 0 and 1
-    assert verdict.sentences[0] == "3 of 4 configurations can't be told apart by 60 questions; the other 1 are worse."
+    assert verdict.sentences[0] == "3 of 4 configurations can't be told apart by 60 questions; the other is worse."
     assert verdict.sentences[2].endswith("98 chunks. Take that one.")
     assert "more questions would tell" in verdict.sentences[3]
 

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -102,7 +101,7 @@ class Index:
             UsageError: an option is unknown or out of range.
             IndexMissingError: nothing was added yet.
         """
-        search = import_module("rag_index.search").search
+        from rag_index.search import search
 
         try:
             settings = replace(self.settings.search, **options)
@@ -110,10 +109,7 @@ class Index:
             unknown = sorted(set(options) - set(SearchSettings.__dataclass_fields__))
             raise UnknownNameError.named("option", unknown[0], SearchSettings.__dataclass_fields__) from error
         with self._reading:
-            found: list[Passage] = search(
-                self._current(), lambda: _Shared(self._model, self._load), question, settings, where
-            )
-            return found
+            return search(self._current(), lambda: _Shared(self._model, self._load), question, settings, where)
 
     def documents(self) -> list[DocumentRow]:
         """Return all documents, ordered by path."""

@@ -78,9 +78,9 @@ def working(run: Run, root: Path) -> Iterator[Work]:
     """Open the states of a build, and close them whatever happens."""
     work = open_work(run.layout, run.settings, root, run.model.loaded, run.model.load)
     run.model.expected = work.manifest
-    if run.settings.store.publish:
-        run.publication = Publication(run.layout, work.manifest.folder, run.settings.store, report=run.report)
     try:
+        if run.settings.store.publish:
+            run.publication = Publication(run.layout, work.manifest.folder, run.settings.store, report=run.report)
         yield work
     finally:
         if run.publication:

@@ -9,8 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from rag_index.errors import IndexDamagedError, IndexMismatchError
-from rag_index.store.layout import REPAIR
+from rag_index.errors import IndexMismatchError
 
 DATABASE = "chroma.sqlite3"
 _HARMLESS = {"legacy", "unknown"}
@@ -21,7 +20,6 @@ def refuse_poisoned(folder: Path) -> None:
 
     Raises:
         IndexMismatchError: one does.
-        IndexDamagedError: the folder can't be read.
     """
     path = folder / DATABASE
     if not path.exists():
@@ -37,8 +35,8 @@ def refuse_poisoned(folder: Path) -> None:
                 "SELECT str_value FROM collection_metadata "
                 "WHERE key LIKE '%embedding_function%' AND str_value IS NOT NULL"
             ).fetchall()
-    except (sqlite3.DatabaseError, ValueError, UnicodeDecodeError) as error:
-        raise IndexDamagedError(f"{path} is damaged: {error}", REPAIR) from error
+    except (sqlite3.DatabaseError, ValueError, UnicodeDecodeError):
+        return  # what can't be read here is damaged: whoever needs the folder finds out, and nothing is built from it
     refuse_functions([*stored, *({"embedding_function": {"name": value}} for (value,) in named)], str(folder))
 
 

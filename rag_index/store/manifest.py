@@ -236,6 +236,9 @@ class Manifest:
             with schema.failures(self.folder):
                 seal(self.folder, self._sql)
             self._changed = False
+            for path in self.folder.glob("vectors-*.f32"):  # left by a compaction, which the log no longer needs
+                if path != self._vectors.path:
+                    path.unlink(missing_ok=True)
 
     def relieve_log(self) -> None:
         """Copy the write-ahead log into the database when it has grown long."""
@@ -265,9 +268,8 @@ class Manifest:
             self._move(keep, sums, number)
             passing("compaction-committed")
             self._vectors, self._number = new, number
-            self.seal()  # the log holds the move; were the log lost, the old file would still be needed
             old.close()
-            old.path.unlink(missing_ok=True)
+            self.seal()  # the log holds the move; were the log lost, the old file would still be needed
         return True
 
     # --- parts ---

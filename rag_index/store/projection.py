@@ -48,6 +48,8 @@ class Publication:
         self._added = 0
         layout.chroma.mkdir(exist_ok=True)
         self.before = readable(layout)
+        if self.before and not self.before.url:
+            refuse_poisoned(self.before.folder(layout))
         self._number = 1 + max([number_of(path) for path in layout.chroma.glob("gen-*")], default=0)
         if self.before:
             self._number = max(self._number, self.before.number + 1)
@@ -183,7 +185,6 @@ class Publication:
         folder = before.folder(self._layout)
         if before.state != self._state.name or not folder.is_dir() or not before.records(self._layout).is_file():
             return False
-        refuse_poisoned(folder)
         try:
             check_digests(folder, before.files)
         except IndexDamagedError:

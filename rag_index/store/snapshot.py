@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rag_index.store.guard import refuse_poisoned
 from rag_index.store.layout import Layout
 from rag_index.store.nearby import Nearby
+from rag_index.store.published import readable
 from rag_index.store.reader import Reader, open_state
 from rag_index.store.selection import Chosen, Chunks
 from rag_index.store.stored import unpack_live
@@ -31,6 +33,10 @@ def open_snapshot(index: Path) -> Snapshot:
         IndexDamagedError: a file is missing, too short, or not what was written.
         IndexMismatchError: another version of the program made it, or its Chroma folder is poisoned.
     """
+    layout = Layout(index)
+    found = readable(layout)
+    if found is not None and not found.url:
+        refuse_poisoned(found.folder(layout))
     return open_state(index, Snapshot)
 
 

@@ -181,7 +181,7 @@ def test_a_flipped_or_cut_file_is_detected_or_harmless(index: Path, seed: int) -
             snapshot.keyword("seals", 5)
             after = list(dump(snapshot))
     except IndexUnusableError as error:
-        assert error.hint
+        assert error.hint  # noqa: PT017 (either outcome is right)
     else:
         assert after == before
     assert check(index, repair=True, embedder=EMBEDDER, settings=SETTINGS).ok
@@ -207,7 +207,7 @@ def test_two_indexes_are_compared_document_by_document(tmp_path: Path) -> None:
     assert found.settings == {"chunk.size": (80, 50), "chunk.overlap": (20, 10)}
     assert (found.removed, found.added, found.changed) == (["0.txt"], ["new.txt"], [])
     assert found.rechunked == [f"{n}.txt" for n in range(1, 6)]
-    assert found.to_dict()["texts"][1] >= 1
+    assert found.to_dict()["same"] is False
 
 
 def test_the_pointer_and_the_states_are_listed_in_order(index: Path) -> None:

@@ -10,7 +10,8 @@ import time
 from typing import BinaryIO
 
 from rag_index.extract import wire
-from rag_index.extract.read import read_document
+from rag_index.extract.drawing import draw
+from rag_index.extract.read import read_bytes, read_document
 from rag_index.extract.worker import OUT_OF_MEMORY
 from rag_index.settings import ExtractSettings
 
@@ -28,10 +29,19 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         except EOFError:
             return
         _alarm(_MARGIN * settings.timeout_s)
-        document = read_document(wire.found_of(request), settings)
+        parts = _answer(request, settings)
         _alarm(0)
-        wire.write_parts(answers.write, [*wire.document_parts(document), str(peak_mb()).encode()])
+        wire.write_parts(answers.write, [*parts, str(peak_mb()).encode()])
         answers.flush()
+
+
+def _answer(request: bytes, settings: ExtractSettings) -> list[bytes]:
+    """Return the parts of a document, or a picture as the first of as many parts."""
+    drawing = wire.drawing_of(request)
+    if drawing is None:
+        return wire.document_parts(read_document(wire.found_of(request), settings))
+    data = read_bytes(drawing[0], settings)
+    return [draw(data, drawing[1]) if data else b"", *[b""] * (wire.DOCUMENT_PARTS - 1)]
 
 
 def _alarm(seconds: float) -> None:

@@ -6,11 +6,11 @@ import re
 import sys
 import zlib
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from operator import add, sub
 from typing import NamedTuple
 
@@ -21,7 +21,12 @@ Box = tuple[int, int, int, int]
 """Left, bottom, right, top in half points, page not rotated: an edge is less than a hair away."""
 
 _WORD = re.compile(r"\S+")
-_NARROW, _WIDE = set("iljtfrI.,:;'|!()[]- "), set("mwMW@%—")
+_WIDTHS = dict.fromkeys("ijl'|", 0.22) | dict.fromkeys(" ,.:;/!tfI[]\\", 0.28) | dict.fromkeys('()-r"*`', 0.34)
+_WIDTHS |= dict.fromkeys("cksvxyzJ", 0.5) | dict.fromkeys("FTZ", 0.61) | dict.fromkeys("ABEKPSVXY&", 0.67)
+_WIDTHS |= dict.fromkeys("CDHNRUw", 0.72) | dict.fromkeys("GOQ", 0.78) | dict.fromkeys("mM", 0.83)
+_WIDTHS |= dict.fromkeys("W@%—…", 0.97)
+_USUAL_WIDTH, _FULL_WIDTH = 0.56, 1.0
+"""Of letters in an ordinary proportional font, in ems."""
 BOXES, RIGHTWARD, UPWARD, DOWNWARD = range(4)
 """How the words of a line are kept: each with its box, or by where it begins on the way that the line runs."""
 
@@ -36,7 +41,8 @@ class Line(NamedTuple):
         length: Characters.
         box: The box around them.
         runs: ``RIGHTWARD``, ``UPWARD`` or ``DOWNWARD``, else ``BOXES``.
-        words: Where each word begins, x or y in half points; for BOXES the edges of each word's box, four a word.
+        words: Where each word begins and ends on the line's way, in half points, y negated for DOWNWARD; for BOXES
+            the edges of each word's box.
     """
 
     start: int
@@ -112,32 +118,33 @@ def part_of_line(line: Line, text: str, start: int, end: int) -> Iterator[Box]:
                 a, b, c, d = line.words[4 * number : 4 * number + 4]
                 yield a, b, c, d
         return
-    first, last = {RIGHTWARD: (left, right), UPWARD: (bottom, top), DOWNWARD: (top, bottom)}[line.runs]
-    marks = [*line.words, last]
-    low, high = _edge(text, words, marks, start, after=False), _edge(text, words, marks, end, after=True)
-    low, high = sorted((first if low is None else low, last if high is None else high))
+    low, high = _edge(line, text, words, start, after=False), _edge(line, text, words, end, after=True)
+    if line.runs == DOWNWARD:
+        low, high = -high, -low
     if high > low:
         yield (low, bottom, high, top) if line.runs == RIGHTWARD else (left, low, right, high)
 
 
-def _edge(text: str, words: Sequence[re.Match[str]], marks: Sequence[int], at: int, *, after: bool) -> int | None:
+def _edge(line: Line, text: str, words: Sequence[re.Match[str]], at: int, *, after: bool) -> int:
     """Return where character `at` begins on the line's way, or where the one before ends when `after`."""
-    for number, word in enumerate(words[: len(marks) - 1]):
-        if at < word.start() or (after and at == word.start()):
-            return marks[number]
-        if at < word.end() or (after and at == word.end()):
-            last = number + 2 >= len(marks)
-            whole = _width(word.group()) + (0 if last else _width(text[word.end()]))
-            share = _width(text[word.start() : at]) / whole
-            return round(marks[number] + share * (marks[number + 1] - marks[number]))
-    return None
+    marks = line.words
+    known = words[: len(marks) // 2]
+    if after:
+        found = bisect_left(known, at, key=lambda word: word.end())
+    else:
+        found = bisect_right(known, at, key=lambda word: word.end())
+    if found == len(known):
+        return marks[-1]
+    word, begin, end = known[found], marks[2 * found], marks[2 * found + 1]
+    if at <= word.start():
+        return begin if not after or not found else marks[2 * found - 1]
+    share = _width(text[word.start() : at]) / _width(word.group())
+    return round(begin + share * (end - begin))
 
 
 def _width(part: str) -> float:
     """Return about how wide letters are, in ems of an ordinary proportional font."""
-    return sum(
-        0.3 if char in _NARROW else 0.85 if char in _WIDE else 1.0 if char >= _FIRST_WIDE else 0.55 for char in part
-    )
+    return sum(_WIDTHS.get(char, _FULL_WIDTH if char >= _FIRST_WIDE else _USUAL_WIDTH) for char in part)
 
 
 def _pack_lines(lines: Sequence[Line]) -> bytes:
@@ -158,7 +165,8 @@ def _pack_lines(lines: Sequence[Line]) -> bytes:
         map(sub, tops, bottoms),
         runs,
         map(len, words),
-        steps,
+        steps[::2],
+        steps[1::2],
     )
     return zlib.compress(b"".join(map(_pack_column, columns)), 6)
 
@@ -167,14 +175,15 @@ def _befores(line: Line) -> tuple[int, ...]:
     """Return what each of a line's numbers is counted from: the one before, or the edge of the line's box."""
     if line.runs == BOXES:
         return line.box * (len(line.words) // 4)
-    return (line.box[1 if line.runs == UPWARD else 3 if line.runs == DOWNWARD else 0], *line.words)
+    left, bottom, _, top = line.box
+    return ({RIGHTWARD: left, UPWARD: bottom, DOWNWARD: -top}[line.runs], *line.words)
 
 
 def _unpack_lines(data: bytes) -> tuple[Line, ...]:
     if not data:
         return ()
-    gaps, lengths, lefts, bottoms, rights, heights, runs, counts, steps = _unpack_columns(zlib.decompress(data), 9)
-    words = iter(steps)
+    gaps, lengths, lefts, bottoms, rights, heights, runs, counts, *steps = _unpack_columns(zlib.decompress(data), 10)
+    words = chain.from_iterable(zip(*steps, strict=True))
     edges = zip(accumulate(lefts), accumulate(bottoms), accumulate(rights), heights, strict=True)
     lines = []
     end = 0

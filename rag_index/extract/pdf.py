@@ -69,7 +69,7 @@ class _Reading:
 
         count = pdfium.FPDF_GetPageCount(self.handle)
         for index in range(min(count, self.options.max_pages)):
-            page = read_page(self.handle, index)
+            page = read_page(self.handle, index, drop=self.options.hidden_text == "drop")
             self.pages.append(page or Page())
             if page is None:
                 self.unreadable.append(index + 1)

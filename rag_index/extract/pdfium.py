@@ -43,9 +43,6 @@ class Pdfium:
         self.loose_box: Callable[[int, int, int], int] = self._bind(
             "FPDFText_GetLooseCharBox", _INT, _HANDLE, _INT, _HANDLE
         )
-        self.origin: Callable[[int, int, int, int], int] = self._bind(
-            "FPDFText_GetCharOrigin", _INT, _HANDLE, _INT, _HANDLE, _HANDLE
-        )
         self.drawn_by: Callable[[int, int], int | None] = self._bind("FPDFText_GetTextObject", _HANDLE, _HANDLE, _INT)
         self.count_drawn: Callable[[int], int] = self._bind("FPDFPage_CountObjects", _INT, _HANDLE)
         self.drawn: Callable[[int, int], int] = self._bind("FPDFPage_GetObject", _HANDLE, _HANDLE, _INT)

@@ -30,7 +30,7 @@ def read_document(found: Found, settings: ExtractSettings) -> Document:
     if found.status is not None:
         return Document(source, found.status, found.reason)
     try:
-        data = _bytes_of(found.path, settings)
+        data = read_bytes(found.path, settings)
     except OSError as error:
         return Document(source, Status.UNREADABLE, error.strerror or str(error))
     if data is None:
@@ -48,7 +48,7 @@ def replace_source(document: Document, *, mtime_ns: int) -> Document:
     return replace(document, source=replace(document.source, mtime_ns=mtime_ns))
 
 
-def _bytes_of(path: Path, settings: ExtractSettings) -> bytes | None:
+def read_bytes(path: Path, settings: ExtractSettings) -> bytes | None:
     """Return a regular file's bytes, or None when there are too many; a FIFO or a link is never opened for reading."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_index.extract.discover import Found
+from rag_index.extract.drawing import Drawing, Mark
 from rag_index.extract.positions import pack_blocks, unpack_blocks
 from rag_index.settings import ExtractSettings
 from rag_index.types import Document, PositionMap, Source, Status, Warn
@@ -86,6 +87,22 @@ def found_of(data: bytes) -> Found:
     """Return the file that `found_bytes` described."""
     path, *rest = json.loads(data)
     return Found(Path(path), *rest)
+
+
+def drawing_bytes(path: Path, drawing: Drawing) -> bytes:
+    """Return a request to draw a page of the file at `path`."""
+    return json.dumps({"path": str(path), **asdict(drawing)}).encode()
+
+
+def drawing_of(data: bytes) -> tuple[Path, Drawing] | None:
+    """Return the request that `drawing_bytes` wrote; None for any other."""
+    values = json.loads(data)
+    if not isinstance(values, dict):
+        return None
+    path = Path(values.pop("path"))
+    marks = tuple(Mark(tuple(mark["box"]), tuple(mark["colour"]), mark["filled"]) for mark in values.pop("marks"))
+    spans = tuple((start, end) for start, end in values.pop("spans"))
+    return path, Drawing(**{**values, "marks": marks, "spans": spans, "colour": tuple(values["colour"])})
 
 
 def settings_bytes(settings: ExtractSettings) -> bytes:

@@ -14,11 +14,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from rag_index.errors import RagIndexError
 from rag_index.extract import wire
 from rag_index.extract.discover import Found
+from rag_index.extract.drawing import Drawing
 from rag_index.settings import ExtractSettings
 from rag_index.types import Document, Source, Status
 
@@ -129,18 +132,25 @@ class _Worker:
 
     def read(self, found: Found) -> Document:
         """Have one file read; whatever happens, a document comes back."""
+        parts = self.ask(wire.found_bytes(found))
+        if parts is None:
+            return Document(_source(found), *self.loss())
+        return wire.document_of(parts)
+
+    def ask(self, request: bytes) -> list[bytes] | None:
+        """Send a request and return the parts of its answer; None when the process is lost."""
         timer = threading.Timer(self.settings.timeout_s, self._stop)
         timer.start()
         try:
-            self._ask(found)
+            self._send(request)
             *parts, grown = wire.read_parts(self._output().read, wire.DOCUMENT_PARTS + 1)
             self.grown = int(grown) > _GROWN_MB
-            return wire.document_of(parts)
-        except (OSError, EOFError, ValueError, KeyError, TypeError):
-            return self._lost(found)
+        except (OSError, EOFError, ValueError):
+            return None
         finally:
             timer.cancel()
             timer.join()
+        return parts
 
     def usable(self) -> bool:
         """Tell whether the process can read more files."""
@@ -156,14 +166,14 @@ class _Worker:
             if pipe:
                 _close(pipe)
 
-    def _ask(self, found: Found) -> None:
+    def _send(self, request: bytes) -> None:
         self.files += 1
         given = self.process.stdin
         if given is None:
             raise EOFError("the worker has no input")
         if self.files == 1:
             wire.write_parts(given.write, [wire.settings_bytes(self.settings)])
-        wire.write_parts(given.write, [wire.found_bytes(found)])
+        wire.write_parts(given.write, [request])
         given.flush()
 
     def _output(self) -> IO[bytes]:
@@ -175,16 +185,33 @@ class _Worker:
         self.late.set()
         self.process.kill()
 
-    def _lost(self, found: Found) -> Document:
-        """Return the document of a file whose worker didn't answer."""
+    def loss(self) -> tuple[Status, str]:
+        """Return why the process didn't answer."""
         self.process.kill()
         code = self.process.wait()
         if self.late.is_set():
-            return Document(_source(found), Status.TIMEOUT, f"took longer than timeout_s = {self.settings.timeout_s:g}")
+            return Status.TIMEOUT, f"took longer than timeout_s = {self.settings.timeout_s:g}"
         if code == OUT_OF_MEMORY:
-            return Document(_source(found), Status.CRASHED, f"needs more than memory_mb = {self.settings.memory_mb}")
+            return Status.CRASHED, f"needs more than memory_mb = {self.settings.memory_mb}"
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return Document(_source(found), Status.CRASHED, f"the reader's process ended with {how}")
+        return Status.CRASHED, f"the reader's process ended with {how}"
+
+
+def picture(path: Path, drawing: Drawing, settings: ExtractSettings) -> bytes:
+    """Have a page of a PDF drawn in a process of its own; returns PNG.
+
+    Raises:
+        RagIndexError: the file can't be read or the page can't be drawn.
+    """
+    worker = _Worker.start(settings)
+    try:
+        parts = worker.ask(wire.drawing_bytes(path, drawing))
+        problem = worker.loss()[1] if parts is None else "" if parts[0] else "the file can't be read as PDF"
+    finally:
+        worker.end()
+    if parts is None or problem:
+        raise RagIndexError(f"can't draw page {drawing.page} of {path}: {problem}", "Check that the file is as it was.")
+    return parts[0]
 
 
 def _source(found: Found) -> Source:

@@ -151,11 +151,10 @@ def _pack_lines(lines: Sequence[Line]) -> bytes:
     """Return the lines of a page, column by column, since like numbers compress best beside each other."""
     if not lines:
         return b""
-    steps: list[int] = []
-    for line in lines:
-        steps += map(sub, line.words, _befores(line))
     starts, lengths, boxes, runs, words = zip(*lines, strict=True)
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+    marks = [*chain.from_iterable(words)]
+    steps = [*map(sub, marks, (0, *marks))]
     columns: tuple[Iterable[int], ...] = (
         map(sub, starts, (0, *map(add, starts, lengths))),
         lengths,
@@ -171,30 +170,16 @@ def _pack_lines(lines: Sequence[Line]) -> bytes:
     return zlib.compress(b"".join(map(_pack_column, columns)), 6)
 
 
-def _befores(line: Line) -> tuple[int, ...]:
-    """Return what each of a line's numbers is counted from: the one before, or the edge of the line's box."""
-    if line.runs == BOXES:
-        return line.box * (len(line.words) // 4)
-    left, bottom, _, top = line.box
-    return ({RIGHTWARD: left, UPWARD: bottom, DOWNWARD: -top}[line.runs], *line.words)
-
-
 def _unpack_lines(data: bytes) -> tuple[Line, ...]:
     if not data:
         return ()
     gaps, lengths, lefts, bottoms, rights, heights, runs, counts, *steps = _unpack_columns(zlib.decompress(data), 10)
-    words = chain.from_iterable(zip(*steps, strict=True))
+    marks = accumulate(chain.from_iterable(zip(*steps, strict=True)))
     edges = zip(accumulate(lefts), accumulate(bottoms), accumulate(rights), heights, strict=True)
     lines = []
     end = 0
-    for gap, length, way, count, (left, bottom, right, height) in zip(gaps, lengths, runs, counts, edges, strict=True):
-        line = Line(end + gap, length, (left, bottom, right, bottom + height), way, (0,) * count)
-        taken = list(islice(words, count))
-        if way == BOXES:
-            marks = tuple(map(add, taken, _befores(line)))
-        else:
-            marks = tuple(accumulate(taken, initial=_befores(line)[0]))[1:]
-        lines.append(line._replace(words=marks))
+    for gap, length, way, size, (left, bottom, right, height) in zip(gaps, lengths, runs, counts, edges, strict=True):
+        lines.append(Line(end + gap, length, (left, bottom, right, bottom + height), way, tuple(islice(marks, size))))
         end += gap + length
     return tuple(lines)
 

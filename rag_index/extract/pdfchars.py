@@ -108,10 +108,10 @@ class Characters:
         left, right, bottom, top = self._edges
         return left, bottom, right, top
 
-    def word_boxes(self, starts: Sequence[int], ends: Sequence[int]) -> list[list[float]]:
-        """Return where words begin and end, in points, as high as their font.
+    def word_boxes(self, starts: Sequence[int], ends: Sequence[int]) -> tuple[list[list[float]], list[list[float]]]:
+        """Return the boxes of words' first characters and of their last, as high as their font, in points.
 
-        Eight lists: left, bottom, right, top of each word's first character, then of its last.
+        Each as four lists: left, bottom, right, top.
         """
         size = len(starts)
         floats = (ctypes.c_float * (8 * _rounded(size)))()
@@ -122,8 +122,8 @@ class Characters:
         # Loops in C: for a word they cost less than one line of Python would.
         deque(map(one, handle, natives[0], count(base, 16)), maxlen=0)
         deque(map(one, handle, natives[1], count(base + 16 * size, 16)), maxlen=0)
-        lefts, tops, rights, bottoms = (floats[at : 8 * size : 4] for at in range(4))
-        return [edges[half] for half in (slice(size), slice(size, None)) for edges in (lefts, bottoms, rights, tops)]
+        half, whole = 4 * size, 8 * size
+        return [floats[at:half:4] for at in (0, 3, 2, 1)], [floats[half + at : whole : 4] for at in (0, 3, 2, 1)]
 
     def invisible(self, at: int) -> bool:
         """Tell whether one character is drawn in a mode that shows nothing."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import compress, pairwise, repeat
-from operator import itemgetter
 from statistics import median
 from typing import Any
 
@@ -148,20 +147,17 @@ class _Reader:
 
     def _all_lines(self) -> list[Line]:
         """Return the lines of the page, with offsets in its own string."""
-        words = [*_WORD.finditer(self._spaced)]
-        starts = [word.start() for word in words]
-        ends = [word.end() for word in words]
-        boxes = self._chars.word_boxes(starts, ends)
+        words = _Words(self._chars, self._spaced, 0, len(self._spaced))
         left, bottom, right, top = self._bounds
         lines: list[Line] = []
         first = 0
         for found in _LINE.finditer(self._text):
             end = found.end()
-            after = bisect_right(ends, end, first)
+            after = bisect_right(words.ends, end, first)
             if after == first:
                 continue
-            last = end if self._text[end - 1] == CUT else ends[after - 1]
-            line, box = self._line(starts[first], last, [*map(itemgetter(slice(first, after)), boxes)])
+            last = end if self._text[end - 1] == CUT else words.ends[after - 1]
+            line, box = self._line(words, first, after, last)
             if box[0] >= left and box[1] >= bottom and box[2] <= right and box[3] <= top:
                 lines.append(line)
             else:
@@ -169,29 +165,19 @@ class _Reader:
             first = after
         return lines
 
-    def _line(self, start: int, end: int, edges: Sequence[Sequence[float]]) -> tuple[Line, Edges]:
-        """Return a line and its box in points; `edges` are those of `Characters.word_boxes` for its words."""
-        lefts, bottoms, rights, tops = edges[0], edges[1], edges[6], edges[7]
-        box = (
-            min(lefts[0], edges[4][-1]),
-            min(bottoms[0], edges[5][-1]),
-            max(rights[-1], edges[2][0]),
-            max(tops[-1], edges[3][0]),
-        )
+    def _line(self, words: _Words, first: int, after: int, end: int) -> tuple[Line, Edges]:
+        """Return the line of words `first` to `after`, and its box in points."""
+        start, box = words.starts[first], words.box(first, after - 1)
         wide, high = box[2] - box[0], box[3] - box[1]
         if high < _EDGE_PT or (self._chars.bidi and RIGHT_TO_LEFT.search(self._text, start, end)):
             return self._bent(start, end, box)
         if high <= wide or end - start < 3:  # noqa: PLR2004 (a letter or two can be tall)
-            way, begins, stops = RIGHTWARD, lefts, rights
-        elif bottoms[0] <= bottoms[-1] and bottoms[0] < edges[5][-1]:
-            way, begins, stops = UPWARD, bottoms, tops
+            way, marks = RIGHTWARD, words.across[2 * first : 2 * after]
         else:
-            way, begins, stops = DOWNWARD, [-top for top in edges[3]], [-bottom for bottom in edges[5]]
+            way, marks = words.turned(first, after)
+        begins = marks[::2]
         if sorted(begins) != begins:
             return self._bent(start, end, box)
-        marks = [0] * (2 * len(lefts))
-        marks[::2] = [int(2 * at) for at in begins]
-        marks[1::2] = [int(2 * at + 0.99) for at in stops]
         return Line(start, end - start, _halves(box), way, tuple(marks)), box
 
     def _bent(self, start: int, end: int, box: Edges) -> tuple[Line, Edges]:
@@ -205,9 +191,8 @@ class _Reader:
 
     def _part(self, start: int, end: int) -> Line:
         """Return a line of the words between two places of the page's own string."""
-        words = [*_WORD.finditer(self._spaced, start, end)]
-        boxes = self._chars.word_boxes([word.start() for word in words], [word.end() for word in words])
-        return self._line(words[0].start(), words[-1].end(), boxes)[0]
+        words = _Words(self._chars, self._spaced, start, end)
+        return self._line(words, 0, len(words.starts), words.ends[-1])[0]
 
     def _shown(self, line: Line, box: Edges) -> list[Line]:
         """Return the parts that show of a line that crosses an edge of the page."""
@@ -284,6 +269,50 @@ class _Reader:
             forms = compress(others, map(_FORM.__eq__, kinds))
             waiting = [lib.inner(form, index) for form in forms for index in range(lib.count_inner(form))]
         return invisible, images
+
+
+class _Words:
+    """The words of a stretch of a page, and where they begin and end.
+
+    Attributes:
+        starts: First character of each, in the page's own string.
+        ends: One past its last.
+        across: x of its beginning and of its end, in half points, one after the other.
+    """
+
+    def __init__(self, characters: Characters, text: str, start: int, end: int) -> None:
+        found = [*_WORD.finditer(text, start, end)]
+        self.starts = [word.start() for word in found]
+        self.ends = [word.end() for word in found]
+        self._first, self._last = characters.word_boxes(self.starts, self.ends)
+        self.across = _alternating(self._first[0], self._last[2])
+
+    def box(self, first: int, last: int) -> Edges:
+        """Return the box around a word and one after it, in points."""
+        lefts, bottoms, rights, tops = self._first
+        west, south, east, north = self._last
+        left, bottom, right, top = lefts[first], bottoms[first], rights[first], tops[first]
+        a, b, c, d = west[last], south[last], east[last], north[last]
+        return (
+            min(left, a),
+            min(bottom, b),
+            max(right, c),
+            max(top, d),
+        )
+
+    def turned(self, first: int, after: int) -> tuple[int, list[int]]:
+        """Return which way a turned line of words runs, and where each begins and ends on it."""
+        bottoms, tops = self._first[1][first:after], self._first[3][first:after]
+        if bottoms[0] < self._last[1][after - 1]:
+            return UPWARD, _alternating(bottoms, self._last[3][first:after])
+        return DOWNWARD, _alternating([-top for top in tops], [-low for low in self._last[1][first:after]])
+
+
+def _alternating(begins: Sequence[float], ends: Sequence[float]) -> list[int]:
+    marks = [0] * (2 * len(begins))
+    marks[::2] = [int(2 * at) for at in begins]
+    marks[1::2] = [int(2 * at + 0.99) for at in ends]
+    return marks
 
 
 def page_box(page: Any) -> Edges:  # noqa: ANN401

@@ -6,7 +6,7 @@ import re
 import sys
 import zlib
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,15 +41,15 @@ class Line(NamedTuple):
         length: Characters.
         box: The box around them.
         runs: ``RIGHTWARD``, ``UPWARD`` or ``DOWNWARD``, else ``BOXES``.
-        words: Where each word begins and ends on the line's way, in half points, y negated for DOWNWARD; for BOXES
-            the edges of each word's box.
+        marks: Places between its ends, each as an offset from `start` and where that letter begins on the line's way,
+            in half points, y negated for DOWNWARD; for BOXES the edges of each word's box.
     """
 
     start: int
     length: int
     box: Box
     runs: int = RIGHTWARD
-    words: tuple[int, ...] = ()
+    marks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,38 +108,34 @@ def rectangles(data: bytes, text: str, start: int, end: int) -> tuple[Rect, ...]
 def part_of_line(line: Line, text: str, start: int, end: int) -> Iterator[Box]:
     """Yield the boxes of ``text[start:end]``, a part of `line`.
 
-    Exact to half a point where a word begins; inside a word by the usual widths of letters.
+    Exact to half a point at the line's ends and at its marks; between these by the usual widths of letters, which is
+    less than half a letter off for most words.
     """
-    words = list(_WORD.finditer(text, line.start, line.start + line.length))
     left, bottom, right, top = line.box
     if line.runs == BOXES:
-        for number, word in enumerate(words):
-            if word.start() < end and word.end() > start and len(line.words) >= 4 * number + 4:
-                a, b, c, d = line.words[4 * number : 4 * number + 4]
-                yield a, b, c, d
+        words = _WORD.finditer(text, line.start, line.start + line.length)
+        boxes = zip(*[iter(line.marks)] * 4, strict=True)
+        yield from (box for word, box in zip(words, boxes, strict=False) if word.start() < end and word.end() > start)
         return
-    low, high = _edge(line, text, words, start, after=False), _edge(line, text, words, end, after=True)
+    low, high = _place(line, text, start - line.start), _place(line, text, end - line.start)
     if line.runs == DOWNWARD:
         low, high = -high, -low
     if high > low:
         yield (low, bottom, high, top) if line.runs == RIGHTWARD else (left, low, right, high)
 
 
-def _edge(line: Line, text: str, words: Sequence[re.Match[str]], at: int, *, after: bool) -> int:
-    """Return where character `at` begins on the line's way, or where the one before ends when `after`."""
-    marks = line.words
-    known = words[: len(marks) // 2]
-    if after:
-        found = bisect_left(known, at, key=lambda word: word.end())
-    else:
-        found = bisect_right(known, at, key=lambda word: word.end())
-    if found == len(known):
-        return marks[-1]
-    word, begin, end = known[found], marks[2 * found], marks[2 * found + 1]
-    if at <= word.start():
-        return begin if not after or not found else marks[2 * found - 1]
-    share = _width(text[word.start() : at]) / _width(word.group())
-    return round(begin + share * (end - begin))
+def _place(line: Line, text: str, at: int) -> int:
+    """Return where the letter `at` letters from the line's start begins on the line's way."""
+    left, bottom, right, top = line.box
+    begin, stop = {RIGHTWARD: (left, right), UPWARD: (bottom, top), DOWNWARD: (-top, -bottom)}[line.runs]
+    offsets = (0, *line.marks[::2], line.length)
+    places = (begin, *line.marks[1::2], stop)
+    index = max(bisect_right(offsets, at) - 1, 0)
+    if offsets[index] == at:
+        return places[index]
+    near, far = line.start + offsets[index], line.start + offsets[index + 1]
+    share = _width(text[near : line.start + at]) / _width(text[near:far])
+    return round(places[index] + share * (places[index + 1] - places[index]))
 
 
 def _width(part: str) -> float:
@@ -151,9 +147,9 @@ def _pack_lines(lines: Sequence[Line]) -> bytes:
     """Return the lines of a page, column by column, since like numbers compress best beside each other."""
     if not lines:
         return b""
-    starts, lengths, boxes, runs, words = zip(*lines, strict=True)
+    starts, lengths, boxes, runs, places = zip(*lines, strict=True)
     lefts, bottoms, rights, tops = zip(*boxes, strict=True)
-    marks = [*chain.from_iterable(words)]
+    marks = [*chain.from_iterable(places)]
     steps = [*map(sub, marks, (0, *marks))]
     columns: tuple[Iterable[int], ...] = (
         map(sub, starts, (0, *map(add, starts, lengths))),
@@ -163,7 +159,7 @@ def _pack_lines(lines: Sequence[Line]) -> bytes:
         map(sub, rights, (0, *rights)),
         map(sub, tops, bottoms),
         runs,
-        map(len, words),
+        map(len, places),
         steps[::2],
         steps[1::2],
     )

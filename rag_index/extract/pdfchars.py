@@ -108,22 +108,16 @@ class Characters:
         left, right, bottom, top = self._edges
         return left, bottom, right, top
 
-    def word_boxes(self, starts: Sequence[int], ends: Sequence[int]) -> tuple[list[list[float]], list[list[float]]]:
-        """Return the boxes of words' first characters and of their last, as high as their font, in points.
-
-        Each as four lists: left, bottom, right, top.
-        """
-        size = len(starts)
-        floats = (ctypes.c_float * (8 * _rounded(size)))()
-        base = ctypes.addressof(floats)
-        lasts = map((-1).__add__, ends)
-        natives = (map(self.native, starts), map(self.native, lasts)) if self._astral else (starts, lasts)
-        one, handle = self._pdfium.loose_box, repeat(self._handle)
-        # Loops in C: for a word they cost less than one line of Python would.
-        deque(map(one, handle, natives[0], count(base, 16)), maxlen=0)
-        deque(map(one, handle, natives[1], count(base + 16 * size, 16)), maxlen=0)
-        half, whole = 4 * size, 8 * size
-        return [floats[at:half:4] for at in (0, 3, 2, 1)], [floats[half + at : whole : 4] for at in (0, 3, 2, 1)]
+    def letter_boxes(self, places: Sequence[int]) -> tuple[list[float], list[float], list[float], list[float]]:
+        """Return left, bottom, right and top of some characters, as high as their font, in points."""
+        size = len(places)
+        floats = (ctypes.c_float * (4 * _rounded(size)))()
+        natives = map(self.native, places) if self._astral else places
+        # A loop in C: for a letter it costs less than one line of Python would.
+        calls = map(self._pdfium.loose_box, repeat(self._handle), natives, count(ctypes.addressof(floats), 16))
+        deque(calls, maxlen=0)
+        lefts, tops, rights, bottoms = (floats[at : 4 * size : 4] for at in range(4))
+        return lefts, bottoms, rights, tops
 
     def invisible(self, at: int) -> bool:
         """Tell whether one character is drawn in a mode that shows nothing."""

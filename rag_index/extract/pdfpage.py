@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -16,7 +15,7 @@ from rag_index.extract.pagelines import BOXES, DOWNWARD, RIGHTWARD, UPWARD, Box,
 from rag_index.extract.pdfchars import CUT, INVISIBLE, RIGHT_TO_LEFT, Characters, Edges
 from rag_index.extract.pdfium import address, pdfium
 
-_LINE = re.compile("[^\r\n\x02]+\x02?")
+_LINE = re.compile(r"[^\s\x02](?:[^\r\n\x02]*[^\s\x02])?\x02?")
 _WORD = re.compile(r"\S+")
 _ALEF_LAM = re.compile("[آأإا]ل")
 _IMAGE, _FORM = 3, 5
@@ -26,6 +25,9 @@ _SCANNED_SHARE = 0.9
 _EDGE_PT = 1.0
 _TINY = 3
 """Letters less than a point high can't be read: half points, rounded outward."""
+_LOOSE, _LOOSER = 0.55, 1.25
+"""Lines have gaps in them, as rows of tables do, if their letters take more than this of their height on average, or
+this many times what is usual on the page."""
 _STOPS = frozenset('.!?:。！？…"”')
 _PARAGRAPH_PITCH = 1.4
 """Lines this many times further apart than usual on the page begin a paragraph."""
@@ -147,38 +149,54 @@ class _Reader:
 
     def _all_lines(self) -> list[Line]:
         """Return the lines of the page, with offsets in its own string."""
-        words = _Words(self._chars, self._spaced, 0, len(self._spaced))
+        spans = [found.span() for found in _LINE.finditer(self._text)]
         left, bottom, right, top = self._bounds
         lines: list[Line] = []
-        first = 0
-        for found in _LINE.finditer(self._text):
-            end = found.end()
-            after = bisect_right(words.ends, end, first)
-            if after == first:
-                continue
-            last = end if self._text[end - 1] == CUT else words.ends[after - 1]
-            line, box = self._line(words, first, after, last)
+        for line, box in self._straight(spans):
             if box[0] >= left and box[1] >= bottom and box[2] <= right and box[3] <= top:
                 lines.append(line)
             else:
                 lines += self._shown(line, box)
-            first = after
         return lines
 
-    def _line(self, words: _Words, first: int, after: int, end: int) -> tuple[Line, Edges]:
-        """Return the line of words `first` to `after`, and its box in points."""
-        start, box = words.starts[first], words.box(first, after - 1)
-        wide, high = box[2] - box[0], box[3] - box[1]
-        if high < _EDGE_PT or (self._chars.bidi and RIGHT_TO_LEFT.search(self._text, start, end)):
+    def _straight(self, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[Line, Edges]]:
+        """Yield each line with its box in points, from the places of its first, middle and last letter."""
+        find = self._spaced.find
+        middles = [find(" ", (start + end) // 2, end) + 1 or start for start, end in spans]
+        letters = [*[start for start, _ in spans], *middles, *[end - 1 for _, end in spans]]
+        places = [*zip(*self._chars.letter_boxes(letters), strict=True)]
+        count = len(spans)
+        boxes = [_union(places[index], places[2 * count + index]) for index in range(count)]
+        loose = _looseness(boxes, spans)
+        for index, (start, end) in enumerate(spans):
+            box = boxes[index]
+            wide, high = box[2] - box[0], box[3] - box[1]
+            if high < _EDGE_PT or (self._chars.bidi and RIGHT_TO_LEFT.search(self._text, start, end)):
+                yield self._bent(start, end, box)
+            elif high <= wide < loose * high * (end - start):
+                middle, x = middles[index] - start, int(2 * places[count + index][0])
+                halves = _halves(box)
+                anchors = (middle, x) if middle and halves[0] < x < halves[2] else ()
+                yield Line(start, end - start, halves, RIGHTWARD, anchors), box
+            else:
+                turned = UPWARD if places[index][1] < places[2 * count + index][1] else DOWNWARD
+                flat = wide >= high or end - start < 3  # noqa: PLR2004 (a letter or two can be tall)
+                yield self._worded(start, end, box, RIGHTWARD if flat else turned)
+
+    def _worded(self, start: int, end: int, box: Edges, way: int) -> tuple[Line, Edges]:
+        """Return a line with gaps in it, or a turned one: it keeps where each word begins and ends."""
+        words = [word.span() for word in _WORD.finditer(self._spaced, start, end)]
+        letters = [*[first for first, _ in words], *[last - 1 for _, last in words]]
+        lefts, bottoms, rights, tops = self._chars.letter_boxes(letters)
+        near, far = {RIGHTWARD: (lefts, rights), UPWARD: (bottoms, tops), DOWNWARD: (tops, bottoms)}[way]
+        sign = -1 if way == DOWNWARD else 1
+        marks: list[int] = []
+        for index, (first, last) in enumerate(words):
+            begin, stop = sign * near[index], sign * far[len(words) + index]
+            marks += (first - start, int(2 * begin), last - start, int(2 * stop + 0.99))
+        if sorted(marks[1::4]) != marks[1::4]:
             return self._bent(start, end, box)
-        if high <= wide or end - start < 3:  # noqa: PLR2004 (a letter or two can be tall)
-            way, marks = RIGHTWARD, words.across[2 * first : 2 * after]
-        else:
-            way, marks = words.turned(first, after)
-        begins = marks[::2]
-        if sorted(begins) != begins:
-            return self._bent(start, end, box)
-        return Line(start, end - start, _halves(box), way, tuple(marks)), box
+        return Line(start, end - start, _halves(box), way, tuple(marks[2:-2])), box
 
     def _bent(self, start: int, end: int, box: Edges) -> tuple[Line, Edges]:
         """Return a line whose words don't follow one another on a straight way; each has its own box."""
@@ -189,18 +207,13 @@ class _Reader:
             start, end - start, _halves(box), BOXES, tuple([edge for one in found for edge in _halves(one)])
         ), box
 
-    def _part(self, start: int, end: int) -> Line:
-        """Return a line of the words between two places of the page's own string."""
-        words = _Words(self._chars, self._spaced, start, end)
-        return self._line(words, 0, len(words.starts), words.ends[-1])[0]
-
     def _shown(self, line: Line, box: Edges) -> list[Line]:
         """Return the parts that show of a line that crosses an edge of the page."""
         left, bottom, right, top = self._bounds
         if box[2] <= left or box[0] >= right or box[3] <= bottom or box[1] >= top:
             self._result.outside += line.length
             return []
-        return [self._part(*span) for span in self._inside(line.start, line.start + line.length)]
+        return [part for part, _ in self._straight([*self._inside(line.start, line.start + line.length)])]
 
     def _inside(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the parts of a line that show, each from the beginning of a word to the end of one."""
@@ -245,12 +258,15 @@ class _Reader:
     def _without(self, line: Line, hidden: Sequence[tuple[int, int]]) -> Iterator[Line]:
         """Yield the parts of a line between hidden spans."""
         end = line.start + line.length
-        borders = [line.start, *(at for span in hidden if line.start <= span[0] < end for at in span), end]
+        inside = [span for span in hidden if line.start <= span[0] < end]
+        if not inside:
+            yield line
+            return
+        borders = [line.start, *(at for span in inside for at in span), end]
         for first, last in zip(borders[::2], borders[1::2], strict=True):
-            if len(borders) == 2:  # noqa: PLR2004 (no span)
-                yield line
-            elif self._spaced[first:last].strip():
-                yield self._part(first, last)
+            words = [word.span() for word in _WORD.finditer(self._spaced, first, last)]
+            if words:
+                yield from (part for part, _ in self._straight([(words[0][0], words[-1][1])]))
 
     def _drawn(self) -> tuple[bool, bool]:
         """Tell whether the page draws invisible text, and whether it shows images."""
@@ -271,48 +287,14 @@ class _Reader:
         return invisible, images
 
 
-class _Words:
-    """The words of a stretch of a page, and where they begin and end.
-
-    Attributes:
-        starts: First character of each, in the page's own string.
-        ends: One past its last.
-        across: x of its beginning and of its end, in half points, one after the other.
-    """
-
-    def __init__(self, characters: Characters, text: str, start: int, end: int) -> None:
-        found = [*_WORD.finditer(text, start, end)]
-        self.starts = [word.start() for word in found]
-        self.ends = [word.end() for word in found]
-        self._first, self._last = characters.word_boxes(self.starts, self.ends)
-        self.across = _alternating(self._first[0], self._last[2])
-
-    def box(self, first: int, last: int) -> Edges:
-        """Return the box around a word and one after it, in points."""
-        lefts, bottoms, rights, tops = self._first
-        west, south, east, north = self._last
-        left, bottom, right, top = lefts[first], bottoms[first], rights[first], tops[first]
-        a, b, c, d = west[last], south[last], east[last], north[last]
-        return (
-            min(left, a),
-            min(bottom, b),
-            max(right, c),
-            max(top, d),
-        )
-
-    def turned(self, first: int, after: int) -> tuple[int, list[int]]:
-        """Return which way a turned line of words runs, and where each begins and ends on it."""
-        bottoms, tops = self._first[1][first:after], self._first[3][first:after]
-        if bottoms[0] < self._last[1][after - 1]:
-            return UPWARD, _alternating(bottoms, self._last[3][first:after])
-        return DOWNWARD, _alternating([-top for top in tops], [-low for low in self._last[1][first:after]])
-
-
-def _alternating(begins: Sequence[float], ends: Sequence[float]) -> list[int]:
-    marks = [0] * (2 * len(begins))
-    marks[::2] = [int(2 * at) for at in begins]
-    marks[1::2] = [int(2 * at + 0.99) for at in ends]
-    return marks
+def _looseness(boxes: Sequence[Edges], spans: Sequence[tuple[int, int]]) -> float:
+    """Return how wide letters may be, in heights of their line, before the line must have gaps in it."""
+    widths = sorted(
+        (right - left) / ((top - bottom) * (end - start))
+        for (left, bottom, right, top), (start, end) in zip(boxes, spans, strict=True)
+        if top - bottom >= _EDGE_PT
+    )
+    return min(_LOOSE, _LOOSER * widths[len(widths) // 4]) if widths else _LOOSE
 
 
 def page_box(page: Any) -> Edges:  # noqa: ANN401

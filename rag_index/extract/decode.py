@@ -21,6 +21,11 @@ _DECLARED = (
     re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._-]+)", re.IGNORECASE),
     re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE),
 )
+_COMMON = (
+    *("cp1252", "cp1251", "cp932", "gb18030", "cp949", "big5", "euc_jp", "koi8_r", "cp1250", "cp1254", "cp1253"),
+    *("cp1255", "cp1256", "cp1257", "cp874", "cp866", "iso8859_2", "mac_roman"),
+)
+"""Encodings that a guess may name, likeliest first: where several fit alike, the first one is taken."""
 _DOUBLE_ENCODED = re.compile("â€[\x80-\xbf™œ\u009dšžŸ“”˜¦¢]|Ã[\x80-\xbf©¨¤¶¼]")
 _CJK = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "IDEOGRAPHIC")
 
@@ -99,8 +104,9 @@ def _last_resort(data: bytes) -> Decoded:
     """Ask the statistical detector; if it has no answer, every byte means something in cp1252 or Latin-1."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:200_000]).best()
-    for name in ([best.encoding] if best else []) + ["cp1252", "latin-1"]:
+    found = list(from_bytes(data[:200_000], cp_isolation=list(_COMMON)))
+    best = [one.encoding for one in found if (one.chaos, one.coherence) == (found[0].chaos, found[0].coherence)]
+    for name in [*sorted(best, key=_COMMON.index), "cp1252", "latin-1"]:
         text = _strict(data, name)
         if text is not None:
             guess = Warn("guessed_encoding", f"the encoding was guessed: {name}")

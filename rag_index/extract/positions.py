@@ -34,7 +34,7 @@ def locate(document: Document, start: int, end: int) -> Location:
     if kind == "runs":
         return _in_page_source(document, path, heading, start, end)
     place = _innermost(document, start, _PLACES)
-    if kind == "blocks" and place:
+    if kind == "blocks" and place is not None:
         return _in_place(document, path, heading, start, place)
     return _in_lines(document, path, heading, start, end)
 

@@ -93,6 +93,7 @@ def _frame(frame: ET.Element, writer: Writer, depth: int) -> None:
         for text in _texts(inner, depth) if inner is not None else ():
             writer.add(text, "paragraph")
         return
+    writer.part()
     with writer.inside("table"):
         for row in table:
             if local(row) == "tr":

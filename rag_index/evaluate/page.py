@@ -8,7 +8,7 @@ from html import escape
 from rag_index.evaluate.charts import chart
 from rag_index.evaluate.drawing import svg
 from rag_index.evaluate.labels import Question
-from rag_index.evaluate.report import Worst, by_tag, table, worst
+from rag_index.evaluate.report import TARGET, Worst, by_tag, characters_for, table, worst
 from rag_index.evaluate.run import Run
 from rag_index.evaluate.verdict import Verdict
 from rag_index.types import Document
@@ -107,13 +107,24 @@ def _grid_charts(run: Run, verdict: Verdict) -> Iterator[str]:
 
 
 def _costs(run: Run, verdict: Verdict) -> str:
-    names = ["configuration", "chunks", "stored ÷ corpus", "vectors, MB", "build s", "query ms", "p95 ms"]
+    names = [
+        "configuration",
+        "characters for 80 %",
+        "chunks",
+        "stored ÷ corpus",
+        "vectors, MB",
+        "build s",
+        "query ms",
+        "p95 ms",
+    ]
     head = "".join(f"<th>{name}</th>" for name in names)
     body = []
     for n, result in enumerate(run.results):
         costs = result.costs
+        needed = characters_for(run, n, TARGET)
         values = [
             run.names[n],
+            "never" if needed is None else f"{needed:,}",
             f"{costs.chunks:,}",
             f"{costs.stored:.2f}",
             f"{costs.vector_bytes / 1e6:.1f}",

@@ -14,6 +14,8 @@ from rag_index.evaluate.verdict import Verdict, resampled
 from rag_index.extract.positions import locate
 from rag_index.types import Document, Place
 
+TARGET = 0.8
+"""Recall whose price in characters is shown."""
 AROUND = 160
 """Characters of the document shown before and after what is marked."""
 
@@ -73,7 +75,15 @@ def table(run: Run, verdict: Verdict) -> tuple[list[str], list[list[str]]]:
 def to_csv(run: Run) -> str:
     """Return one line a configuration: its settings, mean, low and high of every metric, its costs."""
     records = [record(run, n) for n in range(len(run.results))]
-    flat = [{**entry["settings"], **_flat(entry["values"]), **entry["costs"]} for entry in records]
+    flat = [
+        {
+            **entry["settings"],
+            **_flat(entry["values"]),
+            "characters_for_80": entry["characters_for_80"],
+            **entry["costs"],
+        }
+        for entry in records
+    ]
     buffer = StringIO()
     writer = csv.DictWriter(buffer, ["configuration", *flat[0]], lineterminator="\n")
     writer.writeheader()
@@ -110,7 +120,20 @@ def record(run: Run, n: int) -> dict[str, Any]:
     bootstrap = resampled(len(run.questions))
     values = {name: asdict(bootstrap.interval(scores)) for name, scores in result.scores.items()}
     rounded = {name: {key: round(value, 4) for key, value in entry.items()} for name, entry in values.items()}
-    return {"settings": settings, "values": rounded, "costs": asdict(result.costs)}
+    needed = characters_for(run, n, TARGET)
+    return {"settings": settings, "values": rounded, "characters_for_80": needed, "costs": asdict(result.costs)}
+
+
+def characters_for(run: Run, n: int, target: float) -> int | None:
+    """Return the characters at which the mean recall reaches `target`, read off between the budgets; None: never."""
+    before = (0, 0.0)
+    for budget in run.measure.budgets:
+        recall = _mean(run.results[n].scores[f"recall@{budget}"])
+        if recall >= target:
+            share = (target - before[1]) / (recall - before[1])
+            return round(before[0] + share * (budget - before[0]))
+        before = (budget, recall)
+    return None
 
 
 def by_tag(run: Run, verdict: Verdict, questions: Sequence[Question]) -> list[tuple[str, int, str]]:

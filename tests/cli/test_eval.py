@@ -40,7 +40,9 @@ def evaluate(*arguments: str) -> int:
 
 def shape(text: str) -> str:
     """Leave out what ranking and the clock decide."""
-    return re.sub(r" +", " ", re.sub(r"\d+\.\d(?= %| s|\)|$| )", "#", re.sub(r"\d[\d,]* (?=texts|known)", "# ", text)))
+    text = re.sub(r"\d[\d,]* (?=texts|known)", "# ", text)
+    text = re.sub(r"\d+\.\d(?= %| s|\)|$| )", "#", text, flags=re.MULTILINE)
+    return re.sub(r" +", " ", text)
 
 
 def test_table_and_verdict(asked, snapshot, capsys) -> None:

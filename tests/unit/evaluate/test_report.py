@@ -15,7 +15,7 @@ from rag_index.evaluate.charts import CHARTS, chart
 from rag_index.evaluate.drawing import png, svg
 from rag_index.evaluate.grid import Grid
 from rag_index.evaluate.page import html
-from rag_index.evaluate.report import by_tag, table, to_csv, to_dict, worst
+from rag_index.evaluate.report import by_tag, characters_for, table, to_csv, to_dict, worst
 from rag_index.evaluate.verdict import judge
 from tests.unit.evaluate.runs import DOCUMENTS, asked, run_of
 
@@ -37,6 +37,12 @@ def test_csv_has_one_line_a_configuration_with_every_metric():
     assert rows[1]["configuration"] == "character 200/50"
     assert float(rows[1]["recall@3000 low"]) < float(rows[1]["recall@3000"]) < float(rows[1]["recall@3000 high"])
     assert rows[1]["chunks"] == "99"
+
+
+def test_the_characters_for_a_recall_are_read_off_between_the_budgets():
+    run = run_of([0.9, 0.2])
+    assert characters_for(run, 0, 0.4) == round(500 * 0.4 / (sum(run.scores("recall@500")[0]) / 60))
+    assert characters_for(run, 1, 0.8) is None
 
 
 def test_json_is_whole_and_plain():

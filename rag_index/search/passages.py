@@ -16,6 +16,10 @@ BEFORE = 0.1
 """Weight of the words in the sentence before: it often names what this one speaks of."""
 CHUNK_SENTENCE = 0.3
 """Weight of the best sentence in a chunk beside the chunk's score, where whole chunks are asked for."""
+JOINS = 0.6
+"""Least score, as a share of the best in a passage, with which a sentence beside it joins it."""
+LONGEST = 1000
+"""Most characters that a passage grows to by joining."""
 
 
 @dataclass(slots=True)
@@ -73,10 +77,10 @@ def select(texts: Texts, items: Iterable[Item], settings: SearchSettings) -> lis
         joined = [group for group in groups if group.document == item.document and _touch(texts, group, span)]
         if not joined and _is_full(groups, settings):
             break
-        if not joined and _has_enough(groups, item, settings):
-            continue
         spans = [span, *(group.span for group in joined)]
         whole = Span(min(each.start for each in spans), max(each.end for each in spans))
+        if not (_may_join(joined, item, whole, settings) if joined else _may_begin(groups, item, settings)):
+            continue
         more = len(whole) - sum(len(group.span) for group in joined)
         if settings.budget and more > left:
             _fill(texts, groups, joined, item, left)
@@ -161,9 +165,20 @@ def _is_full(groups: list[Group], settings: SearchSettings) -> bool:
     return not settings.budget and len(groups) >= settings.limit
 
 
-def _has_enough(groups: list[Group], item: Item, settings: SearchSettings) -> bool:
-    """Tell whether the item's document already has as many passages as it may have."""
-    return bool(settings.max_per_file) and sum(g.document == item.document for g in groups) >= settings.max_per_file
+def _may_begin(groups: list[Group], item: Item, settings: SearchSettings) -> bool:
+    """Tell whether the item's document may have one more passage."""
+    return not settings.max_per_file or sum(g.document == item.document for g in groups) < settings.max_per_file
+
+
+def _may_join(joined: list[Group], item: Item, whole: Span, settings: SearchSettings) -> bool:
+    """Tell whether a passage may grow by the item: what is much weaker would only make it longer.
+
+    A budget is there to be used, so there it always may.
+    """
+    if settings.budget:
+        return True
+    best = max(group.items[0].score for group in joined)
+    return item.score >= JOINS * best and len(whole) <= LONGEST
 
 
 def _join(groups: list[Group], joined: list[Group], item: Item, whole: Span) -> None:

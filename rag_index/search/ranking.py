@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rag_index.search.knowing import knowledge
@@ -24,12 +24,12 @@ NEIGHBOURS = 0.2
 characters)."""
 POOL = 100
 """Chunks taken from each side. Twice as many change no figure of the benchmark."""
-COMMON = 0.2
-"""Share of all texts from which on a term isn't searched for when rarer ones are there: it would cost more time than
-all others and hardly ranks."""
+COMMON = 5000
+"""Texts from which on a term is too common to be searched for where a rarer one is there: scoring them all would cost
+more time than the rest of the search, and such a term hardly ranks."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Candidate:
     """A chunk with its parts of the score, each from 0 to 1.
 
@@ -103,14 +103,14 @@ def rank(
         unseen = [id_ for id_ in ids if id_ not in dense]
         dense |= dict(zip(unseen, (snapshot.vectors(unseen) @ asked.vector).tolist(), strict=True)) if unseen else {}
     found = [_candidate(asked, rows[id_], dense.get(id_, 0.0), keyword.get(id_, 0.0)) for id_ in ids]
+    _look_around(found)
     paths = {each.row.document: snapshot.document(each.row.document).source.path for each in found}
-    return sorted(_with_neighbours(found), key=lambda c: (-round(c.merit, 6), paths[c.row.document], c.row.start))
+    return sorted(found, key=lambda c: (-round(c.merit, 6), paths[c.row.document], c.row.start))
 
 
 def _expression(asked: Asked) -> str:
     """Return the FTS5 expression, without terms that most texts hold where rarer ones do the work."""
-    common = asked.weights.common(COMMON)
-    return expression_of(asked.wanted, common if len(common) < len(asked.weights.idf) else ())
+    return expression_of(asked.wanted, asked.weights.common(COMMON))
 
 
 def _candidate(asked: Asked, row: ChunkRow, dense: float, bm25: float) -> Candidate:
@@ -119,11 +119,12 @@ def _candidate(asked: Asked, row: ChunkRow, dense: float, bm25: float) -> Candid
     return Candidate(row, cosine, keyword, (1 - asked.words) * cosine + asked.words * keyword)
 
 
-def _with_neighbours(found: list[Candidate]) -> Iterable[Candidate]:
+def _look_around(found: list[Candidate]) -> None:
+    """Tell each candidate how good its neighbours are."""
     score = {(each.row.document, each.row.index): each.score for each in found}
     for each in found:
         document, index = each.row.document, each.row.index
-        yield replace(each, nearby=score.get((document, index - 1), 0.0) + score.get((document, index + 1), 0.0))
+        each.nearby = score.get((document, index - 1), 0.0) + score.get((document, index + 1), 0.0)
 
 
 def _allowed(snapshot: Snapshot, row: ChunkRow, wanted: Wanted) -> bool:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from rag_index.chunk.structure import borders, regions
 from rag_index.search.ranking import Asked, Candidate
 from rag_index.search.sentences import split_sentences, trim
-from rag_index.search.words import Hit
+from rag_index.search.words import Hit, Weights
 from rag_index.store import ChunkRow, Snapshot
 from rag_index.types import Document, Span
 
-REACH = 1000
+REACH = 300
 """How far beyond a chunk the borders of its sentences are looked for; also the most a `window` grows on a side."""
 _LAST_WORD = re.compile(r"\s+\S*\Z|\S\Z")
 _BLANK = re.compile(r"\n[ \t\r]*\n")
@@ -23,11 +23,23 @@ _BLANK = re.compile(r"\n[ \t\r]*\n")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a document with its sentences and the words of the question in it."""
+    """A stretch of a document with its sentences, the words of the question in it, and what they make of a sentence."""
 
     span: Span
     sentences: list[Span]
     hits: list[Hit]
+    shares: list[float] = field(default_factory=list)
+
+    def weigh(self, weights: Weights, average: float) -> list[float]:
+        """Return how much of the question stands in each sentence, 0 to 1; worked out once."""
+        if not self.shares:
+            at = 0
+            for span in self.sentences:
+                first = at
+                while at < len(self.hits) and self.hits[at].start < span.end:
+                    at += 1
+                self.shares.append(weights.score(self.hits[first:at], len(span), average) if at > first else 0.0)
+        return self.shares
 
     def hits_in(self, start: int, end: int) -> list[Hit]:
         """Return the hits that lie inside a span."""
@@ -86,8 +98,7 @@ class Texts:
 
     def words(self, part: Part, number: int) -> float:
         """Return how much of the question stands in a sentence, 0 to 1."""
-        span = part.sentences[number]
-        return self.asked.weights.score(part.hits_in(span.start, span.end), len(span), self.average)
+        return part.weigh(self.asked.weights, self.average)[number]
 
     def trimmed(self, document: int, span: Span) -> Span:
         """Return the span without white space at its ends."""

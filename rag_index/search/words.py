@@ -15,6 +15,12 @@ B = 0.75
 """Parameters of BM25; the same as in SQLite's bm25()."""
 
 
+_LONG_FOLD = re.compile(
+    "[\u0300-\u036f\u00ad\u00c6\u00df\u00e6\u00de\u00fe\u0132\u0133\u0149\u0152\u0153\u01c4-\u01cc\u01f1-\u01f3\ufb00-\ufb06]"
+)
+"""Accents that stand as marks of their own, and letters that fold to two."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A word of the question in a text: its span there and the terms that it stands for."""
@@ -31,23 +37,23 @@ class Weights:
     Attributes:
         idf: Weight of each term, above 0.
         total: The most that BM25 can give for the question.
-        shares: Share of all texts that hold each term.
+        frequencies: Number of texts that hold each term.
     """
 
     idf: Mapping[str, float]
     total: float
-    shares: Mapping[str, float]
+    frequencies: Mapping[str, int]
 
     @classmethod
     def of(cls, terms: Sequence[str], frequencies: Mapping[str, int], texts: int) -> Weights:
         """Weigh the terms of a question by the number of `texts` that hold each of them."""
         idf = {term: _idf(frequencies.get(term, 0), texts) for term in terms}
-        shares = {term: frequencies.get(term, 0) / max(1, texts) for term in terms}
-        return cls(idf, sum(idf.values()) * (K1 + 1), shares)
+        return cls(idf, sum(idf.values()) * (K1 + 1), dict(frequencies))
 
-    def common(self, share: float) -> set[str]:
-        """Return the terms that more than `share` of all texts hold."""
-        return {term for term, part in self.shares.items() if part > share}
+    def common(self, least: int) -> set[str]:
+        """Return the terms that `least` texts or more hold, if any other term is found at all."""
+        common = {term for term, count in self.frequencies.items() if count >= least}
+        return common if len(common) < len(self.frequencies) else set()
 
     def share(self, bm25: float) -> float:
         """Return a BM25 score as a share of the most it could be, 0 to 1."""
@@ -55,14 +61,15 @@ class Weights:
 
     def find(self, text: str, start: int = 0, end: int | None = None) -> list[Hit]:
         """Return the words of ``text[start:end]`` that the question asks for, in order; parts of compounds apart."""
-        end = len(text) if end is None else end
+        part = text[start:end]
+        plain = part if part.isascii() else part.translate(_plain_letters())
         hits = []
-        for pattern in _patterns(tuple(self.idf)):
-            for found in pattern.finditer(text, start, end):
+        for pattern in _patterns(tuple(self.idf), accented=not plain.isascii() and bool(_LONG_FOLD.search(plain))):
+            for found in pattern.finditer(plain):
                 first, last = found.span(found.lastindex or 0)
-                terms = tuple(term for term in forms_of(text[first:last]) if term in self.idf)
+                terms = tuple(term for term in forms_of(part[first:last]) if term in self.idf)
                 if terms:
-                    hits.append(Hit(first, last, terms))
+                    hits.append(Hit(start + first, start + last, terms))
         return sorted(hits, key=lambda hit: hit.start)
 
     def score(self, hits: Sequence[Hit], length: int, average: float) -> float:
@@ -76,18 +83,29 @@ class Weights:
 
 
 @lru_cache(maxsize=64)
-def _patterns(terms: tuple[str, ...]) -> list[re.Pattern[str]]:
-    """Return patterns for the words that may be one of `terms`: few, so that most of a text is skipped in C."""
+def _patterns(terms: tuple[str, ...], *, accented: bool) -> list[re.Pattern[str]]:
+    """Return patterns for the words that may be one of `terms`: few, so that most of a text is skipped in C.
+
+    With `accented` they find letters that have marks of their own or fold to two: slower, and seldom needed.
+    """
     pairs = [re.escape(term) for term in terms if is_unspaced(term[0])]
     openings = sorted({_opening(term) for term in terms if not is_unspaced(term[0])})
     patterns = []
     if openings:
-        words = "|".join("".join(_letter(char) for char in opening) for opening in openings)
+        words = "|".join("".join(map(_letter, each)) if accented else re.escape(each) for each in openings)
         begins = r"(?:(?<![^\W_])|(?<=[a-z\d])(?=[A-Z]))"  # a word, or a capital inside camelCase
         patterns.append(re.compile(rf"{begins}(?i:{words})[^\W_]*(?:[\u0300-\u036f\u00ad]+[^\W_]*)*"))
     if pairs:
         patterns.append(re.compile(f"(?=({'|'.join(pairs)}))"))
     return patterns
+
+
+@cache
+def _plain_letters() -> dict[int, str]:
+    """Return the table that takes the accents off single letters and leaves every letter in its place."""
+    codes = (*range(0xC0, 0x250), *range(0x370, 0x530), *range(0x1E00, 0x2000))
+    folded = {code: fold_word(chr(code)) for code in codes}
+    return {code: plain for code, plain in folded.items() if len(plain) == 1}
 
 
 def _opening(term: str) -> str:

@@ -163,7 +163,10 @@ class ChromaStore:
 
     def close(self) -> None:
         """Give everything back."""
+        session = getattr(self._client._server, "_session", None)  # noqa: SLF001 (chromadb leaves it open)
         self._client.close()
+        if session is not None:
+            session.close()
 
 
 def load_library() -> Any:  # noqa: ANN401 (a module)

@@ -10,12 +10,6 @@ from rag_index.search.reading import Part, Texts, widen
 from rag_index.settings import SearchSettings
 from rag_index.types import Span
 
-SENTENCE = 0.5
-"""Weight of the words in a sentence beside its chunk's score (1)."""
-BEFORE = 0.1
-"""Weight of the words in the sentence before: it often names what this one speaks of."""
-CHUNK_SENTENCE = 0.3
-"""Weight of the best sentence in a chunk beside the chunk's score, where whole chunks are asked for."""
 JOINS = 0.6
 """Least score, as a share of the best in a passage, with which a sentence beside it joins it."""
 LONGEST = 1000
@@ -115,7 +109,8 @@ def _within(part: Part, chunk: Candidate, least: float) -> Iterator[int]:
 def _sentence(texts: Texts, part: Part, at: int, chunk: Candidate) -> Item:
     words = texts.words(part, at)
     before = texts.words(part, at - 1) if at else 0.0
-    score = (chunk.merit + SENTENCE * words + BEFORE * before) / (1 + SENTENCE + BEFORE)
+    mix = texts.asked.mix
+    score = (chunk.merit + mix.sentence * words + mix.before * before) / (1 + mix.sentence + mix.before)
     parts = {
         "dense": chunk.dense,
         "keyword": chunk.keyword,
@@ -131,7 +126,7 @@ def _chunks(texts: Texts, candidates: Sequence[Candidate], *, grown: bool) -> It
         document, span = each.row.document, Span(each.row.start, each.row.end)
         part = texts.part(document, span.start)
         words = max((texts.words(part, at) for at in _within(part, each, 0.5)), default=0.0)
-        score = (each.merit + CHUNK_SENTENCE * words) / (1 + CHUNK_SENTENCE)
+        score = (each.merit + texts.asked.mix.best * words) / (1 + texts.asked.mix.best)
         parts = {"dense": each.dense, "keyword": each.keyword, "neighbours": each.nearby / 2, "sentence": words}
         if grown:
             span = texts.trimmed(document, widen(texts.document(document).text, span, texts.body(document)))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rag_index.errors import UsageError
 from rag_index.extract.positions import locate
-from rag_index.search.passages import Group, offer, select
-from rag_index.search.ranking import Candidate, ask, rank
+from rag_index.search.passages import Group, Item, offer, select
+from rag_index.search.ranking import MIX, Candidate, Mix, ask, rank
 from rag_index.search.reading import Texts
 from rag_index.settings import SearchSettings
 from rag_index.store import Snapshot
@@ -65,14 +65,24 @@ def search_each(
     Raises:
         UsageError: the question is empty.
     """
-    question = read_question(question, report)
-    asked = ask(snapshot, embedder, question, wishes[0])
-    most = max(wish.limit for wish in wishes)
-    candidates = rank(snapshot, asked, wishes[0], where)[: max(READ, most * 2)]
-    furniture = snapshot.info.settings.extract.keep_furniture
-    texts = Texts(snapshot, asked, candidates, furniture=furniture)
-    items = offer(texts, candidates, wishes[0])
+    most = max(wishes, key=lambda wish: wish.limit)
+    texts, items = offers(snapshot, embedder, read_question(question, report), most, where)
     return [[_passage(texts, group) for group in select(texts, items, wish)] for wish in wishes]
+
+
+def offers(
+    snapshot: Snapshot,
+    embedder: Embedder | Callable[[], Embedder] | None,
+    question: str,
+    settings: SearchSettings,
+    where: Filter | None = None,
+    mix: Mix = MIX,
+) -> tuple[Texts, list[Item]]:
+    """Return all sentences, chunks or windows on offer, best first, before any is selected; and what was read."""
+    asked = ask(snapshot, embedder, question, settings, mix)
+    candidates = rank(snapshot, asked, settings, where)[: max(READ, settings.limit * 2)]
+    texts = Texts(snapshot, asked, candidates, furniture=snapshot.info.settings.extract.keep_furniture)
+    return texts, offer(texts, candidates, settings)
 
 
 def read_question(question: str, report: Reporter = ignore) -> str:

@@ -16,12 +16,31 @@ from rag_index.types import Embedder, Filter
 if TYPE_CHECKING:
     from rag_index.types import Vector
 
-KEYWORDS = 0.6
-"""Weight of the words where the model knows the question's language; the rest is the cosine's. Every choice from 0.5
-to 0.7 is within a point of the best on the 472 questions of benchmarks/retrieval, in both halves."""
-NEIGHBOURS = 0.2
-"""Weight of the chunks before and after: a chunk among good ones is more likely the right one (+3 points at 1,000
-characters)."""
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What the parts of a score weigh.
+
+    Found by measurement (benchmarks/retrieval): fixed on the questions of even number and scored on the odd ones, and
+    the reverse, weights near these reach the same within a point.
+
+    Attributes:
+        keywords: The words, where the model knows the question's language; the rest is the cosine's.
+        neighbours: Each of the chunks before and after: among good ones a chunk is more likely the right one (+3 points
+            of recall at 1,000 characters).
+        sentence: The words in the sentence, beside its chunk (1).
+        before: The words in the sentence before: it often names what this one speaks of.
+        best: The words in the best sentence of a chunk, where whole chunks are asked for.
+    """
+
+    keywords: float = 0.6
+    neighbours: float = 0.2
+    sentence: float = 0.5
+    before: float = 0.1
+    best: float = 0.3
+
+
+MIX = Mix()
 POOL = 100
 """Chunks taken from each side. Twice as many change no figure of the benchmark."""
 COMMON = 5000
@@ -39,6 +58,7 @@ class Candidate:
         keyword: BM25 as a share of the most that the question could reach.
         score: Both, weighed.
         nearby: Sum of the scores of the chunk before and the chunk after, where they are candidates.
+        merit: Score with the neighbours', from 0 to 1.
     """
 
     row: ChunkRow
@@ -46,11 +66,7 @@ class Candidate:
     keyword: float
     score: float
     nearby: float = 0.0
-
-    @property
-    def merit(self) -> float:
-        """Score with the neighbours', from 0 to 1."""
-        return (self.score + NEIGHBOURS * self.nearby) / (1 + 2 * NEIGHBOURS)
+    merit: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +78,35 @@ class Asked:
         weights: Its terms, weighed.
         vector: Its embedding; None in keyword mode.
         words: Weight of the keywords against the cosine, 0 to 1.
+        mix: What the parts of a score weigh.
     """
 
     wanted: Wanted
     weights: Weights
     vector: Vector | None
     words: float
+    mix: Mix = MIX
 
 
 def ask(
-    snapshot: Snapshot, embedder: Embedder | Callable[[], Embedder] | None, question: str, settings: SearchSettings
+    snapshot: Snapshot,
+    embedder: Embedder | Callable[[], Embedder] | None,
+    question: str,
+    settings: SearchSettings,
+    mix: Mix = MIX,
 ) -> Asked:
     """Read a question; embeds it unless the mode is ``keyword``."""
     wanted = parse_question(question)
     terms = question_terms(wanted)
     weights = Weights.of(terms, snapshot.frequencies(terms), snapshot.info.counts.texts)
     if settings.mode == "keyword" or embedder is None:
-        return Asked(wanted, weights, None, 1.0)
+        return Asked(wanted, weights, None, 1.0, mix)
     model = embedder() if callable(embedder) else embedder
     vector = model.embed_query(wanted.text)
     if settings.mode == "dense":
-        return Asked(wanted, weights, vector, 0.0)
+        return Asked(wanted, weights, vector, 0.0, mix)
     known = knowledge(model, wanted.text) if weights.idf else 1.0
-    return Asked(wanted, weights, vector, 1 - (1 - KEYWORDS) * known if weights.idf else 0.0)
+    return Asked(wanted, weights, vector, 1 - (1 - mix.keywords) * known if weights.idf else 0.0, mix)
 
 
 def rank(
@@ -103,7 +125,7 @@ def rank(
         unseen = [id_ for id_ in ids if id_ not in dense]
         dense |= dict(zip(unseen, (snapshot.vectors(unseen) @ asked.vector).tolist(), strict=True)) if unseen else {}
     found = [_candidate(asked, rows[id_], dense.get(id_, 0.0), keyword.get(id_, 0.0)) for id_ in ids]
-    _look_around(found)
+    _look_around(found, asked.mix.neighbours)
     paths = {each.row.document: snapshot.document(each.row.document).source.path for each in found}
     return sorted(found, key=lambda c: (-round(c.merit, 6), paths[c.row.document], c.row.start))
 
@@ -119,12 +141,13 @@ def _candidate(asked: Asked, row: ChunkRow, dense: float, bm25: float) -> Candid
     return Candidate(row, cosine, keyword, (1 - asked.words) * cosine + asked.words * keyword)
 
 
-def _look_around(found: list[Candidate]) -> None:
+def _look_around(found: list[Candidate], weight: float) -> None:
     """Tell each candidate how good its neighbours are."""
     score = {(each.row.document, each.row.index): each.score for each in found}
     for each in found:
         document, index = each.row.document, each.row.index
         each.nearby = score.get((document, index - 1), 0.0) + score.get((document, index + 1), 0.0)
+        each.merit = (each.score + weight * each.nearby) / (1 + 2 * weight)
 
 
 def _allowed(snapshot: Snapshot, row: ChunkRow, wanted: Wanted) -> bool:

@@ -89,3 +89,16 @@ def test_commands_in_the_pages_print_what_the_pages_say(name) -> None:
     page = (ROOT / name).read_text(encoding="utf-8")
     with transcripts.shell() as shell:
         assert transcripts.fill(page, shell) == page, "run `make docs`"
+
+
+@pytest.mark.slow
+def test_the_usage_in_the_readme_runs() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    usage = page.partition("## Use\n")[2].partition("```sh\n")[2].partition("```")[0]
+    commands = [line for line in usage.splitlines() if line.startswith("rag-index ")]
+    assert len(commands) >= 10
+    with transcripts.shell(RAG_INDEX_EMBED_MODEL="hash", RAG_INDEX_DIR="docs/.rag-index") as shell:
+        shell.run("cp docs/welcome.md README.md; cp docs/manuals/*.pdf report.pdf; cp report.pdf docs/")
+        shell.run("cp data/questions.jsonl .")
+        outputs = {command: shell.run(command) for command in commands}
+    assert {command: output for command, (code, output) in outputs.items() if code} == {}

@@ -1,0 +1,44 @@
+"""Work done ahead of whoever needs it, in one other thread, with a bound on what waits."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def ahead(
+    jobs: Iterable[Job], work: Callable[[Job], Result], *, weight: Callable[[Job], int], most: int
+) -> Iterator[Result]:
+    """Yield ``work(job)`` for each job, in order; other jobs are worked on while the caller is busy.
+
+    Args:
+        jobs: Pulled in the caller's thread when a result is asked for, until as much waits as may.
+        work: Called in one other thread; what it raises is raised where its result would have come.
+        weight: Bytes that a job and its result hold, about.
+        most: Bytes that may wait. A job that is heavier waits alone.
+
+    When the caller stops early, jobs that were not begun are dropped, and the one in hand is waited for.
+    """
+    waiting: deque[tuple[int, Future[Result]]] = deque()
+    held = 0
+    thread = ThreadPoolExecutor(1, "ahead")
+    try:
+        for job in jobs:
+            size = weight(job)
+            while waiting and held + size > most:
+                done, future = waiting.popleft()
+                held -= done
+                yield future.result()
+            waiting.append((size, thread.submit(work, job)))
+            held += size
+        while waiting:
+            yield waiting.popleft()[1].result()
+    finally:
+        with suppress(RuntimeError):  # the interpreter is ending already
+            thread.shutdown(wait=True, cancel_futures=True)

@@ -364,7 +364,7 @@ class Chunker(Protocol):
 
 
 class Embedder(Protocol):
-    """A model that turns texts into vectors. Not thread-safe: one owner at a time."""
+    """A model that turns texts into vectors: one owner at a time, but `tokens` may be called beside `embed`."""
 
     @property
     def info(self) -> ModelInfo:

@@ -15,7 +15,17 @@ from rag_index.errors import UsageError
 from rag_index.extract import Found, discover
 from rag_index.pipeline.rehearsal import rehearse
 from rag_index.pipeline.report import BuildReport
-from rag_index.pipeline.run import Model, OtherModelError, Run, finish, note_skipped, remove, store, working, writer_for
+from rag_index.pipeline.run import (
+    Model,
+    OtherModelError,
+    Run,
+    finish,
+    note_skipped,
+    remove,
+    store_all,
+    working,
+    writer_for,
+)
 from rag_index.pipeline.scan import Roots, Scan, documents_of, outside
 from rag_index.pipeline.stopping import Stop
 from rag_index.settings import Settings
@@ -58,7 +68,7 @@ def build(
     started = time.monotonic()
     check_chunker(settings.chunk)
     layout = Layout(index)
-    model = Model(settings, embedder)
+    model = Model(settings, embedder, report=report)
     roots = _roots(layout, paths)
     found = _first(discover(roots.paths, settings.extract, root=roots.root), layout, paths)
     if dry_run:
@@ -113,18 +123,21 @@ def build_documents(
         with working(run, Path(index).absolute().parent) as work:
             known = work.manifest.known()
             writer = writer_for(run, work)
-            names = set()
-            for document in documents:
-                if run.stop.signal:
-                    writer.flush()
-                names.add(document.source.path)
-                run.totals.files.seen += 1
-                store(run, writer, document, Hint(read_ns=time.time_ns()), known)
+            names: set[str] = set()
+            store_all(run, writer, _seen(documents, names), known)
             writer.flush()
+            run.totals.files.seen += len(names)
             remove(run, work, [was.id for name, was in known.items() if name not in names])
             finish(run, work, [""])
     run.totals.seconds = time.monotonic() - started
     return run.totals
+
+
+def _seen(documents: Iterable[Document], names: set[str]) -> Iterator[tuple[Document, Hint]]:
+    """Pair each document with the time of now, and note its name."""
+    for document in documents:
+        names.add(document.source.path)
+        yield document, Hint(read_ns=time.time_ns())
 
 
 def _roots(layout: Layout, paths: Sequence[Path]) -> Roots:
@@ -153,10 +166,7 @@ def _build_files(run: Run, roots: Roots, found: Iterable[Found], *, full: bool) 
         note_skipped(run, plan)
         writer = writer_for(run, work)
         stored = work.before.document if work.before else work.manifest.document
-        for document, hint in documents_of(plan, stored, run.settings, run.report):
-            if run.stop.signal:
-                writer.flush()
-            store(run, writer, document, hint, before | known)
+        store_all(run, writer, documents_of(plan, stored, run.settings, run.report), before | known)
         writer.flush()
         remove(run, work, plan.remove)
         if plan.touch:

@@ -9,7 +9,7 @@ from rag_index.embed import load_embedder
 from rag_index.errors import RagIndexError
 from rag_index.extract import discover
 from rag_index.pipeline.report import BuildReport
-from rag_index.pipeline.run import Model, Run, finish, note_skipped, store, writer_for
+from rag_index.pipeline.run import Model, Run, finish, note_skipped, store_all, writer_for
 from rag_index.pipeline.scan import Roots, Scan, documents_of, outside
 from rag_index.pipeline.states import Work, drop_others, relative_root
 from rag_index.pipeline.stopping import Stop
@@ -75,12 +75,10 @@ def _rebuild(
         plan = Scan({}, full=True).plan(found, roots.scopes, report)
         note_skipped(run, plan)
         writer = writer_for(run, work)
-        for document, hint in documents_of(plan, lambda _: None, settings, report):
-            store(run, writer, document, hint, {})
+        store_all(run, writer, documents_of(plan, lambda _: None, settings, report), {})
         added = list(salvage.added())
         known = {document.source.path: Known(0, "added", Status.OK, "", "", "", Hint()) for document in added}
-        for document in added:
-            store(run, writer, document, Hint(), known)
+        store_all(run, writer, ((document, Hint()) for document in added), known)
         writer.flush()
         finish(run, work, roots.scopes)
         layout.point_to(manifest.folder)

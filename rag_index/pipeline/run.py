@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rag_index.embed import load_embedder
 from rag_index.embed.cache import VectorCache
+from rag_index.pipeline.ahead import ahead
 from rag_index.pipeline.languages import Watch
 from rag_index.pipeline.prepare import FILE, prepare
 from rag_index.pipeline.report import BuildReport, Skipped
@@ -19,15 +20,19 @@ from rag_index.pipeline.states import Work, drop_others, open_work, same_model
 from rag_index.pipeline.stopping import Stop
 from rag_index.pipeline.unit import UnitWriter, Vectors
 from rag_index.settings import Settings
-from rag_index.store import Hint, Known, Layout, Manifest
+from rag_index.store import Hint, Known, Layout, Manifest, Prepared
 from rag_index.store.failpoints import passing
 from rag_index.store.projection import Publication
-from rag_index.types import Document, Embedder, Event, Reporter, Status, Warn
+from rag_index.types import Document, Embedder, Event, Reporter, Status, Warn, ignore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rag_index.types import Vector
+
+
+AHEAD_BYTES = 8 << 20
+"""Memory for documents that are prepared while the model works: about a unit's worth of text."""
 
 
 class OtherModelError(Exception):
@@ -41,11 +46,12 @@ class Model:
     settings: Settings
     loaded: Embedder | None = None
     expected: Manifest | None = None
+    report: Reporter = ignore
 
     def load(self) -> Embedder:
         """Return the model; raises OtherModelError if the state that is written expects another."""
         if self.loaded is None:
-            self.loaded = load_embedder(self.settings.embed)
+            self.loaded = load_embedder(self.settings.embed, download=True, report=self.report)
         if self.expected is not None and not same_model(self.expected.model, self.loaded.info):
             raise OtherModelError
         return self.loaded
@@ -129,17 +135,50 @@ class Stored:
         return dict(zip(slots, self.manifest.vectors_of(list(slots.values())), strict=True))
 
 
-def store(run: Run, writer: UnitWriter, document: Document, hint: Hint, known: Mapping[str, Known]) -> None:
-    """Store one document unless it is as it was."""
-    source = document.source
-    was = known.get(source.path)
-    if not document.status.searchable:
-        run.refused[source.path] = Skipped(source.path, document.status.value, document.reason)
-        if was and was.status.searchable and document.status is Status.UNREADABLE:
-            return  # its last readable version stays
-    elif hint.read_ns:
-        run.totals.files.indexed += 1
-    writer.add(prepare(document, run.model.load(), run.settings, hint=hint, origin=was.origin if was else FILE))
+def store_all(
+    run: Run, writer: UnitWriter, documents: Iterable[tuple[Document, Hint]], known: Mapping[str, Known]
+) -> None:
+    """Store the documents that are not as they were; while the model is busy, the next ones are cut and tokenised."""
+    jobs = _jobs(run, documents, known)
+    # What cuts by meaning asks the model itself, which has one owner: it can't be done beside the embedding.
+    alone = run.settings.chunk.chunker == "semantic"
+    for prepared in (
+        map(_Job.prepare, jobs) if alone else ahead(jobs, _Job.prepare, weight=_Job.bytes, most=AHEAD_BYTES)
+    ):
+        if run.stop.signal:
+            writer.flush()
+        writer.add(prepared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A document to be prepared."""
+
+    document: Document
+    hint: Hint
+    origin: str
+    embedder: Embedder
+    settings: Settings
+
+    def prepare(self) -> Prepared:
+        return prepare(self.document, self.embedder, self.settings, hint=self.hint, origin=self.origin)
+
+    def bytes(self) -> int:
+        """Return about what the document takes when it is prepared: its text, tokens and chunks."""
+        return 8 * len(self.document.text) + 1000
+
+
+def _jobs(run: Run, documents: Iterable[tuple[Document, Hint]], known: Mapping[str, Known]) -> Iterator[_Job]:
+    for document, hint in documents:
+        path = document.source.path
+        was = known.get(path)
+        if not document.status.searchable:
+            run.refused[path] = Skipped(path, document.status.value, document.reason)
+            if was and was.status.searchable and document.status is Status.UNREADABLE:
+                continue  # its last readable version stays
+        elif hint.read_ns:
+            run.totals.files.indexed += 1
+        yield _Job(document, hint, was.origin if was else FILE, run.model.load(), run.settings)
 
 
 def remove(run: Run, work: Work, ids: Sequence[int]) -> None:

@@ -15,7 +15,7 @@ import typer
 import typer.main
 
 from rag_index import __version__
-from rag_index.cli import asking, evaluating, indexing, looking, upkeep  # noqa: F401 (each adds its commands)
+from rag_index.cli import asking, evaluating, indexing, looking, measuring, upkeep  # noqa: F401 (each adds its commands)
 from rag_index.cli.frame import Command, Debug, add, commands
 from rag_index.cli.terminal import RED, paint, safe, to_json
 from rag_index.errors import RagIndexError

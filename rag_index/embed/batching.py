@@ -32,6 +32,21 @@ class Batch:
     padded: int
 
 
+@dataclass(slots=True)
+class Work:
+    """What a model has done so far.
+
+    Attributes:
+        tokens: Tokens of the texts, special ones included.
+        padded: Tokens that were computed: each batch is as wide as its longest row.
+        seconds: Time in the model.
+    """
+
+    tokens: int = 0
+    padded: int = 0
+    seconds: float = 0.0
+
+
 def plan(lengths: Sequence[int], budget: int) -> list[Batch]:
     """Group lengths into batches of at most `budget` padded tokens, longest first, equal lengths in order.
 

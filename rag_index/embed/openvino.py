@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rag_index.embed.batching import plan
+from rag_index.embed.batching import Work, plan
 from rag_index.embed.converted import PROBES, obtain
 from rag_index.embed.files import ModelFiles, identity
 from rag_index.embed.tokenizer import Tokenizer
@@ -53,6 +54,7 @@ class OpenVinoEmbedder:
         self._tokenizer = Tokenizer.read(self._converted.tokenizer, about.max_tokens)
         self._core: Any = core
         self._queue: Any = None
+        self.work = Work()
         self._micro = settings.batch_tokens or MICRO_BATCH
         self._accept()
 
@@ -82,11 +84,15 @@ class OpenVinoEmbedder:
         lanes = self._lanes()
         matrix = np.empty((len(rows), self._info.dimension), dtype=np.float32)
         lanes.set_callback(lambda done, indices: matrix.__setitem__(indices, done.get_output_tensor(0).data))
+        begun = time.perf_counter()
         for batch in plan([len(row) for row in rows], self._micro):
+            self.work.tokens += batch.tokens
+            self.work.padded += batch.padded
             lanes.start_async(
                 _padded([rows[index] for index in batch.indices], self._converted.about.pad), batch.indices
             )
         lanes.wait_all()
+        self.work.seconds += time.perf_counter() - begun
         return matrix
 
     def _lanes(self) -> Any:  # noqa: ANN401 (an openvino.AsyncInferQueue)

@@ -29,7 +29,7 @@ def convert(files: ModelFiles, target: Path) -> None:
     import numpy as np
 
     model = load_model(files, "cpu")
-    openvino = import_openvino()
+    openvino = import_openvino(converter=True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the tracer's remarks on code that isn't ours

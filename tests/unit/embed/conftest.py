@@ -24,7 +24,7 @@ def tiny_model(tmp_path_factory) -> Path:
     """A model of 12,000 random weights in the form of sentence-transformers, with prompts: loads in no time."""
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 

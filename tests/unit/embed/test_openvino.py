@@ -123,12 +123,26 @@ def test_openvino_is_imported_with_a_stand_in_that_sends_nothing():
     code = """
 import sys
 from rag_index.embed.openvino import import_openvino
+assert "openvino.tools.ovc" not in sys.modules
 import_openvino()
+assert "openvino.tools.ovc" not in sys.modules
+assert import_openvino(converter=True).convert_model
 from openvino.tools.ovc import telemetry_utils
 print(telemetry_utils.tm.__name__, "openvino_telemetry" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "openvino.tools.ovc.telemetry_stub False"
+
+
+def test_others_still_find_the_converter_after_us():
+    code = """
+from rag_index.embed.openvino import import_openvino
+import_openvino()
+import openvino
+print(openvino.convert_model.__name__, hasattr(openvino, "no_such_thing"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "convert_model False"
 
 
 def test_what_others_imported_stays_as_it_was():

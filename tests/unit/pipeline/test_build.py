@@ -191,7 +191,7 @@ def test_a_missing_root_removes_nothing(docs: Path) -> None:
 
 
 def test_files_that_are_not_searchable_are_named_with_the_reason_each_time(docs: Path) -> None:
-    (docs / "blob.bin").write_bytes(b"PK\x03\x04" + bytes(range(256)))
+    (docs / "blob.bin").write_bytes(b"\x7fELF" + bytes(range(256)))
     first, second = run(docs), run(docs)
     assert [(s.path, s.status) for s in first.skipped] == [("blob.bin", "unsupported")]
     assert first.skipped == second.skipped

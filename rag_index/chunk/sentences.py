@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -31,7 +31,8 @@ _SPACE = re.compile(f"[{_SPACES}]")
 _UNIT = r"[ \t]*(?:\#{1,6}[ \t]|(?:[-*+•‣◦]|\d{1,3}[.)])[ \t]|```|~~~|\||\r?\n)"
 _HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t]|```|~~~)")
 _CANDIDATE = re.compile(
-    rf"[.?!](?![^\W_])|[。！？．｡…]|\n(?={_UNIT})|^(?=[ \t]*(?:\#{{1,6}}[ \t]|```|~~~))", re.MULTILINE
+    rf"[.?!](?![^\W_]|[.?!])|[。！？．｡…](?![。！？．｡…])|\n(?={_UNIT})|^(?=[ \t]*(?:\#{{1,6}}[ \t]|```|~~~))",
+    re.MULTILINE,
 )
 _AFTER = re.compile(r"[\"')\]}’”»」』）】〕》〉]*")
 _CJK_STOPS = "。！？．｡"
@@ -133,8 +134,6 @@ class Sentences:
         text = self.text
         if text[at] == "．" and text[at - 1 : at].isdigit() and text[at + 1 : at + 2].isdigit():
             return -1, -1
-        if text[at + 1 : at + 2] and text[at + 1] in _CJK_STOPS + "…":
-            return -1, -1  # the last of several stops ends the sentence
         end = _end_of(_AFTER, text, at + 1)
         if end > at + 1 and _CJK_GOES_ON.match(text, end):
             return -1, -1  # a quotation inside a sentence
@@ -148,20 +147,19 @@ class Sentences:
 
     def _judge_stop(self, at: int) -> tuple[int, int]:
         text = self.text
+        if text[at - 2 : at + 1] == "...":
+            return self._judge_ellipsis(at)
         match = self._context(at)
         if match is None:
             return -1, -1
-        if text[at - 2 : at + 1] == "...":
-            return self._judge_ellipsis(at)
         begin = _word_begin(text, at)
         end, start = match.end(), match.start("next_tok") if match["next_tok"] else match.end()
-        closers = _realignment().match(text, start)
+        closers = _realignment().match(text, start, start + LONGEST_WORD)
         if closers and not (start > end and text[start] in _OPENERS):
             end, start = start + len(closers.group().rstrip()), closers.end()
         if self._goes_on(begin, at, skip_space(text, start, min(len(text), start + LONGEST_WORD))):
             return -1, -1
-        tokenizer = _tokenizer(self._language(at))
-        if not tokenizer.text_contains_sentbreak(text[begin : at + 1] + match["after_tok"]):
+        if not _breaks(self._language(at), text[begin : at + 1] + match["after_tok"]):
             return -1, -1
         return end, start
 
@@ -253,16 +251,23 @@ def _word_end(text: str, at: int) -> int:
     return match.start() if match else high
 
 
+# NLTK compiles its patterns so that each search is timed, which takes 60 µs a call on a long text. What is searched
+# here is at most a word or two, so Python's own engine does.
 @cache
 def _period_context() -> re.Pattern[str]:
-    pattern: re.Pattern[str] = _punkt_module().PunktLanguageVars().period_context_re()
-    return pattern
+    return re.compile(_punkt_module().PunktLanguageVars().period_context_re().pattern, re.VERBOSE)
 
 
 @cache
 def _realignment() -> re.Pattern[str]:
-    pattern: re.Pattern[str] = _punkt_module().PunktLanguageVars.re_boundary_realignment
-    return pattern
+    return re.compile(_punkt_module().PunktLanguageVars.re_boundary_realignment.pattern, re.MULTILINE)
+
+
+@lru_cache(maxsize=1024)
+def _breaks(language: str, context: str) -> bool:
+    """Whether Punkt ends a sentence in `context`; kept, for some texts are the same few words over and over."""
+    found: bool = _tokenizer(language).text_contains_sentbreak(context)
+    return found
 
 
 def _punkt_module() -> Any:  # noqa: ANN401 (NLTK ships no types)

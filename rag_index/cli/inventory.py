@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,9 @@ def _sizes(index: Path) -> dict[str, int]:
     """Return bytes by part: SQLite, vectors, Chroma, the rest."""
     sizes = {"texts": 0, "vectors": 0, "chroma": 0, "other": 0}
     for file in index.rglob("*"):
-        if file.is_file():
-            sizes[_part(file.relative_to(index))] += file.stat().st_size
+        with suppress(FileNotFoundError):  # a build that goes on beside us may tidy up
+            if file.is_file():
+                sizes[_part(file.relative_to(index))] += file.stat().st_size
     return {**sizes, "all": sum(sizes.values())}
 
 

@@ -49,3 +49,12 @@ def test_a_file_that_ignore_rules_leave_out_is_shown_when_asked_for(docs, capsys
     (docs / ".hidden.log").write_text("found\n")
     assert main(["extract", "docs/.hidden.log"]) == 0
     assert capsys.readouterr() == ("found\n", "")
+
+
+def test_warnings_go_to_stderr(docs, capsys) -> None:
+    (docs / "old.txt").write_bytes("Pão à moda antiga, já não há melhor\n".encode("cp1252") * 40)
+    assert main(["extract", "docs/old.txt", "--json"]) == 0
+    out, err = capsys.readouterr()
+    warnings = json.loads(out)["warnings"]
+    assert warnings
+    assert err.splitlines()[0].startswith(f"docs/old.txt: {warnings[0]['message']}")

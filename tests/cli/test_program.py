@@ -156,7 +156,7 @@ def test_a_full_disk_is_an_error_not_a_traceback() -> None:
 
 
 WAIT = """
-import os, sys, time
+import os, signal, sys, time
 from rag_index.cli import frame
 from rag_index.cli.app import main
 
@@ -168,6 +168,7 @@ def wait() -> None:
     finally:
         print("put in order", flush=True)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 frame.command("wait", example="rag-index wait")(wait)
 sys.exit(main(["wait"]))
 """

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rag_index import chunk as chunk
     from rag_index.chunk import chunk as chunk_text
     from rag_index.errors import RagIndexError
     from rag_index.pipeline import BuildReport, build
@@ -31,6 +32,7 @@ _HOMES = {
     "Settings": "settings:Settings",
     "Span": "types:Span",
     "build": "pipeline:build",
+    "chunk": "chunk:",
     "chunk_text": "chunk:chunk",
     "load_settings": "settings:load_settings",
     "open_snapshot": "store:open_snapshot",
@@ -50,6 +52,7 @@ __all__ = [
     "Span",
     "__version__",
     "build",
+    "chunk",
     "chunk_text",
     "load_settings",
     "open_snapshot",
@@ -61,7 +64,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (any of the names above)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")
-    return getattr(import_module(f"{__name__}.{module}"), attribute)
+    home = import_module(f"{__name__}.{module}")
+    return getattr(home, attribute) if attribute else home  # `chunk` is a package that can be called
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rag_index.chunk.bounds import bounds_for, count_tokens
@@ -126,3 +128,12 @@ def _spans(
         return foreign_spans(document.text, parts, own, tokens)
     cutter: Cutter = chunkers.load(settings.chunker)(Scope(document.text, settings, borders(document), embed))
     return chain.from_iterable(quick_walk(document.text, part, bounds, cutter) for part in parts)
+
+
+class _Callable(ModuleType):
+    """This package, which can be called: ``rag_index.chunk(text)`` is the function `chunk`."""
+
+    __call__ = staticmethod(chunk)
+
+
+sys.modules[__name__].__class__ = _Callable

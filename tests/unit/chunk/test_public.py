@@ -185,3 +185,15 @@ def test_separators_of_your_own_come_before_white_space():
     assert parts == ["alpha;beta gamma;", "delta epsilon;zeta"]
     lines = [item.text for item in chunk("a b\n\nc d\n\ne f", size=9, overlap=0, separators=["\n\n"])]
     assert lines == ["a b\n\nc d", "e f"]
+
+
+def test_the_package_is_the_function():
+    import rag_index
+
+    assert list(rag_index.chunk("one two", chunker="window", size=4, overlap=0)) == list(
+        chunk("one two", "window", 4, 0)
+    )
+    assert callable(rag_index.chunk)
+    from rag_index.chunk import chunk_document as imported
+
+    assert imported is chunk_document

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rag_index.errors import UsageError
@@ -131,7 +131,7 @@ class Scan:
             if file.status is not None:
                 self._refuse(plan, file)
                 if file.status is Status.UNREADABLE:
-                    blind.append(file.name)
+                    blind.append(file.name.rstrip("/"))  # a folder is named with a slash
             elif not self._look(plan, file):
                 names.discard(file.name)
                 plan.seen -= 1
@@ -174,10 +174,12 @@ class Scan:
             plan.skipped[file.name] = known
         return True
 
-    @staticmethod
-    def _read(plan: Plan, file: Found, hint: Hint) -> bool:
-        plan.read.append(file)
-        plan.hints[file.name] = hint
+    def _read(self, plan: Plan, file: Found, hint: Hint) -> bool:
+        if os.access(file.path, os.R_OK):
+            plan.read.append(file)
+            plan.hints[file.name] = hint
+        else:
+            self._refuse(plan, replace(file, status=Status.UNREADABLE, reason="Permission denied"))
         return True
 
     @staticmethod

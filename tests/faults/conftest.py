@@ -52,7 +52,8 @@ def child(tmp_path: Path) -> Callable[..., int]:
         except SystemExit as stop:
             code = int(stop.code or 0)
         except BaseException:  # noqa: BLE001 (the parent shows it)
-            (tmp_path / "child.txt").write_text(traceback.format_exc(), encoding="utf-8")
+            note = tmp_path / "child.txt"
+            os.write(2, traceback.format_exc().encode()) if os.geteuid() else note.write_text(traceback.format_exc())
         finally:
             os._exit(code)
 

@@ -127,6 +127,8 @@ def _folder(name: str, environ: Mapping[str, str]) -> Path | None:
     path = Path(name).expanduser()
     if path.is_dir():
         return path.resolve()
+    if name.startswith(("/", ".", "~")) or name.count("/") > 1:
+        raise ModelError(f"there is no model folder {name}", "Check --model.")
     return _hub_snapshot(name, environ)
 
 

@@ -164,3 +164,9 @@ def test_weights_that_are_damaged_are_a_clear_error(model_copy):
     weights.write_bytes(data)
     with pytest.raises(ModelError, match="can't load"):
         load_embedder(EmbedSettings(model=str(folder), engine="sentence-transformers"))
+
+
+@pytest.mark.parametrize("name", ["/no/such/folder", "./models/none", "~/none", "a/b/c"])
+def test_a_model_that_is_named_like_a_folder_is_not_asked_of_the_hub(name):
+    with pytest.raises(ModelError, match="there is no model folder"):
+        find_model(name, download=True)

@@ -129,9 +129,25 @@ def readme(old: str) -> str:
             source = path.relative_to(ROOT).as_posix()
             rows += f"| {row['what']} | {row['ours']} | {row['others']} | [{path.parent.name}]({source}) |\n"
     table = f"\n| what | rag-index | others | figures |\n|---|---|---|---|\n{rows}\n"
-    before, start, rest = old.partition("<!-- figures: written by docs/generate.py -->\n")
-    _, end, after = rest.partition("<!-- end of figures -->")
-    return f"{before}{start}{table}{end}{after}"
+    return _between(old, "figures", table)
+
+
+def docs_index(old: str) -> str:
+    """The list of pages, each by its first heading."""
+    parts = []
+    for word, folder in (("Do", "how-to"), ("Understand", "explanation")):
+        pages = sorted((ROOT / "docs" / folder).glob("*.md"))
+        titles = [page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for page in pages]
+        links = [f"- [{title}]({folder}/{page.name})" for page, title in zip(pages, titles, strict=True)]
+        parts.append(f"\n**{word}:**\n\n" + "\n".join(links) + "\n")
+    return _between(old, "pages", "".join(parts) + "\n")
+
+
+def _between(old: str, name: str, text: str) -> str:
+    """Return the page `old` with `text` between the two comments that `name` has there."""
+    before, start, rest = old.partition(f"<!-- {name}: written by docs/generate.py -->\n")
+    _, end, after = rest.partition(f"<!-- end of {name} -->")
+    return f"{before}{start}{text}{end}{after}"
 
 
 def transcript(old: str) -> str:
@@ -203,6 +219,7 @@ PAGES: list[tuple[str, Callable[[str], str]]] = [
     ("docs/reference/errors.md", errors_page),
     ("configs/default.toml", default_profile),
     ("README.md", readme),
+    ("docs/README.md", docs_index),
 ]
 
 if __name__ == "__main__":

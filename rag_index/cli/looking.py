@@ -50,11 +50,24 @@ def chunk(
 
 
 @command("extract", settings=("extract",), example="rag-index extract report.pdf --json")
-def extract(file: File, *, config: ConfigFile = None, flags: Flags, as_json: Json = False) -> None:
+def extract(
+    file: File,
+    *,
+    render: Annotated[
+        Path | None,
+        typer.Option("--render", metavar="PNG", help="Draw a page of a PDF with its blocks into this file."),
+    ] = None,
+    page: Annotated[int, typer.Option(metavar="N", help="Which page --render draws.")] = 1,
+    config: ConfigFile = None,
+    flags: Flags,
+    as_json: Json = False,
+) -> None:
     """Show the text that a file gives, character for character: what is indexed is this and nothing else.
 
-    What is wrong with the file is said on stderr.
+    What is wrong with the file is said on stderr. In the picture paragraphs are blue, headings green, running headers
+    and footers grey, hidden text red.
     """
+    from rag_index.cli.pictures import save_blocks
     from rag_index.cli.reading import near, read_file, say_status
     from rag_index.cli.render_documents import show_text
     from rag_index.settings import load_settings
@@ -62,6 +75,8 @@ def extract(file: File, *, config: ConfigFile = None, flags: Flags, as_json: Jso
     settings = load_settings(flags, near=near(file), config=config).settings
     document = read_file(file, settings)
     say_status(document)
+    if render:
+        save_blocks(document, page, render, settings.extract)
     show_text(document, as_json=as_json)
 
 
@@ -75,6 +90,10 @@ def show(
     end: Annotated[int | None, typer.Option(metavar="N", help="Mark up to this character.")] = None,
     page: Annotated[int | None, typer.Option(metavar="N", help="Show this page.")] = None,
     lines: Annotated[int, typer.Option("--lines", "-C", metavar="N", help="Lines around the place.")] = 5,
+    png: Annotated[
+        Path | None,
+        typer.Option("--png", metavar="PNG", help="Draw the page of a PDF with the place marked into this file."),
+    ] = None,
     index: IndexDir = None,
     config: ConfigFile = None,
     flags: Flags,
@@ -84,14 +103,18 @@ def show(
 
     The text is the one in the index, if the document is in it, else the file's.
     """
+    from rag_index.cli.pictures import save_passage
     from rag_index.cli.places import find_place
-    from rag_index.cli.reading import open_document
+    from rag_index.cli.reading import file_of, open_document
     from rag_index.cli.render_documents import show_place
     from rag_index.settings import load_settings
 
     settings = load_settings(flags, config=config).settings
     document, line = open_document(place, index, settings)
-    show_place(document, find_place(document, line=line, page=page, start=start, end=end), lines, as_json=as_json)
+    span = find_place(document, line=line, page=page, start=start, end=end)
+    if png:
+        save_passage(document, file_of(place, document, index), span, page, png, settings.extract)
+    show_place(document, span, lines, as_json=as_json)
 
 
 @command(

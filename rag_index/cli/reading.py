@@ -51,8 +51,7 @@ def say_status(document: Document, *, quiet: bool = False) -> None:
     if document.status != "ok":
         note(safe(f"{document.source.path}: {document.status}: {document.reason}"), quiet=quiet)
     for warning in document.warnings:
-        count = f" ({warning.count} times)" if warning.count > 1 else ""
-        note(safe(f"{document.source.path}: {warning.message}{count}"), quiet=quiet)
+        note(safe(f"{document.source.path}: {warning.message}"), quiet=quiet)
 
 
 def chunks_of(document: Document, settings: Settings) -> Sequence[tuple[Chunk, int]]:
@@ -104,6 +103,17 @@ def open_document(place: str, index: Path | None, settings: Settings) -> tuple[D
     if not Path(place).exists() and (found := _PLACE.fullmatch(place)):
         path, line = found["path"], int(found["line"])
     return _indexed(path, index) or read_file(path, settings), line
+
+
+def file_of(place: str, document: Document, index: Path | None) -> Path:
+    """Return the file of the document that `open_document` gave for `place`."""
+    from rag_index.store import find_index, open_snapshot
+
+    for path in (Path(place), Path(document.source.path)):
+        if path.is_file():
+            return path
+    with open_snapshot(find_index(Path(), index)) as snapshot:
+        return snapshot.info.root / document.source.path
 
 
 def _indexed(path: str, index: Path | None) -> Document | None:

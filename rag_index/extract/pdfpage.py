@@ -28,7 +28,6 @@ _TINY = 3
 _LOOSE, _LOOSER = 0.55, 1.25
 """Lines have gaps in them, as rows of tables do, if their letters take more than this of their height on average, or
 this many times what is usual on the page."""
-_STOPS = frozenset('.!?:。！？…"”')
 _PARAGRAPH_PITCH = 1.4
 """Lines this many times further apart than usual on the page begin a paragraph."""
 
@@ -317,15 +316,15 @@ def _halves(box: Edges) -> Box:
 def _gaps(lines: Sequence[Line], text: str) -> list[str]:
     """Return what parts each line from the one before: a line end, or a blank line before a paragraph.
 
-    A paragraph begins further down than lines usually do, or up in the next column if the one before had ended.
+    A paragraph begins further down than lines usually do, or up in the next column if that doesn't go on in small
+    letters.
     """
     bottoms = [line.box[1] for line in lines]
     pitches = [before - bottom for before, bottom in pairwise(bottoms)]
     down = [pitch for pitch in pitches if pitch > 0]
     usual = _PARAGRAPH_PITCH * median(down) if down else 0
     gaps = [""]
-    for line, pitch in zip(lines, pitches, strict=False):
-        last = text[line.start + line.length - 1]
-        apart = pitch > usual > 0 or (pitch < 0 and last in _STOPS)
-        gaps.append("\n\n" if apart and last != CUT else "\n")
+    for (line, below), pitch in zip(pairwise(lines), pitches, strict=True):
+        apart = pitch > usual > 0 or (pitch < 0 and not text[below.start].islower())
+        gaps.append("\n\n" if apart and text[line.start + line.length - 1] != CUT else "\n")
     return gaps[: len(lines)]

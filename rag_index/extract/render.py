@@ -50,16 +50,15 @@ def passage_png(path: Path, document: Document, spans: Sequence[Span], page: int
     that were kept when it was read.
 
     Raises:
-        UsageError: the document is no PDF, or has no such page.
+        UsageError: the document is no PDF, has no such page, or nothing of the passage on it.
         RagIndexError: the page can't be drawn.
     """
     begin, end = _page_span(document, page)
-    inside = [
-        Span(max(span.start, begin), min(span.end, end)) for span in spans if span.start < end and span.end > begin
-    ]
-    known = [
-        rect for span in inside for rect in rectangles(document.positions.data, document.text, span.start, span.end)
-    ]
+    parts = (Span(max(span.start, begin), min(span.end, end)) for span in spans)
+    inside = [part for part in parts if part.start < part.end]
+    if spans and not inside:
+        raise UsageError(f"the passage is not on page {page} of {document.source.path}", "Leave the page out.")
+    known = [rect for span in inside for rect in _rects(document, span.start, span.end)]
     drawing = Drawing(
         page,
         tuple(Mark((rect.left, rect.bottom, rect.right, rect.top), _HIGHLIGHT, filled=True) for rect in known),

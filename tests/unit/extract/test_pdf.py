@@ -314,6 +314,8 @@ def test_pages_that_cannot_be_drawn_are_errors(report, tmp_path: Path) -> None:
     path, document = report
     with pytest.raises(UsageError, match="has no page 3"):
         blocks_png(path, document, 3, ExtractSettings())
+    with pytest.raises(UsageError, match="not on page 1"):
+        passage_png(path, document, [Span(len(document.text) - 5, len(document.text))], 1, ExtractSettings())
     with pytest.raises(UsageError, match="is not a PDF with text"):
         blocks_png(path, extract("text", "a.txt"), 1, ExtractSettings())
     path.write_bytes(b"not a PDF any more")

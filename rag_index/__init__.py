@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from rag_index import chunk as chunk
     from rag_index.chunk import chunk as chunk_text
     from rag_index.errors import RagIndexError
-    from rag_index.index import Index
     from rag_index.pipeline import BuildReport, build
     from rag_index.search import search as search_passages
     from rag_index.settings import Settings, load_settings
@@ -27,7 +26,6 @@ _HOMES = {
     "Document": "types:Document",
     "Event": "types:Event",
     "Filter": "types:Filter",
-    "Index": "index:Index",
     "Location": "types:Location",
     "Passage": "types:Passage",
     "RagIndexError": "errors:RagIndexError",
@@ -47,7 +45,6 @@ __all__ = [
     "Document",
     "Event",
     "Filter",
-    "Index",
     "Location",
     "Passage",
     "RagIndexError",

@@ -18,6 +18,7 @@ from rag_index.evaluate.labels import question_line
 from rag_index.evaluate.page import html as as_html
 from rag_index.evaluate.questions import make_questions
 from rag_index.evaluate.report import table, to_csv, to_dict
+from rag_index.evaluate.verdict import condensed
 from rag_index.types import Document
 
 
@@ -31,8 +32,8 @@ def show(run: Run, verdict: Verdict, checks: Sequence[Check], *, as_json: bool, 
     say()
     for number, sentence in enumerate(verdict.sentences):
         say(paint(safe(sentence), BOLD) if number == 0 else safe(sentence))
-    for warning in verdict.warnings:
-        note(f"{paint('warning:', BOLD, sys.stderr)} {safe(warning.message)}", quiet=quiet)
+    for message in condensed(verdict.warnings):
+        note(f"{paint('warning:', BOLD, sys.stderr)} {safe(message)}", quiet=quiet)
     for check in checks:
         word = paint("pass", GREEN) if check.passed else paint("fail", RED)
         say(f"{word} {safe(check.message)}")

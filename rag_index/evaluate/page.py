@@ -10,7 +10,7 @@ from rag_index.evaluate.drawing import svg
 from rag_index.evaluate.labels import Question
 from rag_index.evaluate.report import TARGET, Worst, by_tag, characters_for, table, worst
 from rag_index.evaluate.run import Run
-from rag_index.evaluate.verdict import Verdict
+from rag_index.evaluate.verdict import Verdict, condensed
 from rag_index.types import Document
 
 STYLE = """
@@ -81,7 +81,7 @@ def _lead(run: Run) -> str:
 
 def _warnings(verdict: Verdict) -> Iterator[str]:
     if verdict.warnings:
-        items = "".join(f"<li>{escape(warning.message)}</li>" for warning in verdict.warnings)
+        items = "".join(f"<li>{escape(message)}</li>" for message in condensed(verdict.warnings))
         yield f'<section class="warnings"><ul>{items}</ul></section>'
 
 

@@ -141,6 +141,19 @@ def percent(value: Interval95) -> str:
     return f"{100 * value.mean:.1f} % ({100 * value.low:.1f} to {100 * value.high:.1f})"
 
 
+def condensed(warnings: Sequence[Warn], most: int = 3) -> list[str]:
+    """Return the messages for people: of many of one kind the first ones, and how many more there are."""
+    kinds: dict[str, list[str]] = {}
+    for warning in warnings:
+        kinds.setdefault(warning.code, []).append(warning.message)
+    lines = []
+    for messages in kinds.values():
+        lines += messages if len(messages) <= most + 1 else messages[:most]
+        if len(messages) > most + 1:
+            lines.append(f"... and {len(messages) - most} more of this kind (--json has them all)")
+    return lines
+
+
 def _warnings(run: Run, standings: Sequence[Standing]) -> list[Warn]:
     notes = list(run.warnings)
     count = len(run.questions)

@@ -77,17 +77,6 @@ def test_the_readme_shows_what_make_demo_does() -> None:
     assert made == shown
 
 
-def test_the_python_in_the_readme_runs() -> None:
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    with transcripts.shell(RAG_INDEX_EMBED_MODEL="hash") as shell:
-        (shell.folder / "example.py").write_text(python_of(page), encoding="utf-8")
-        status, output = shell.run("python example.py")
-        path, start, end, *_ = output.split()
-        text = (shell.folder / "docs" / path).read_bytes().decode()[int(start) : int(end)]
-    assert status == 0, output
-    assert text in output
-
-
 @pytest.mark.model
 @pytest.mark.parametrize(
     "name",

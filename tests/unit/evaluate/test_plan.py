@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,11 @@ def test_the_table_of_a_settings_file_is_read_and_flags_come_before_it(tmp_path)
     assert read_plan({}, file).grid == Grid(sizes=(200, 500), overlaps=("0", "0.25"), modes=("dense",))
     plan = read_plan({"sizes": "300", "k": None}, file)
     assert (plan.grid.sizes, plan.measure.k) == ((300,), 4)
+
+
+def test_the_profile_for_sweeps_is_a_grid():
+    plan = read_plan({}, Path(__file__).resolve().parents[3] / "configs" / "sweep.toml")
+    assert plan.grid == Grid(("character", "sentence"), (200, 500, 1000), ("0", "0.2"))
 
 
 def test_the_settings_leave_the_table_alone(tmp_path):

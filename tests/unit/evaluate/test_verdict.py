@@ -9,7 +9,7 @@ import pytest
 from rag_index.errors import UnknownNameError, UsageError
 from rag_index.evaluate.gate import check_baseline, check_floors, read_floors, to_dict
 from rag_index.evaluate.run import Result, load_run
-from rag_index.evaluate.verdict import judge
+from rag_index.evaluate.verdict import condensed, judge
 from rag_index.types import Warn
 from tests.unit.evaluate.runs import MEASURE, run_of
 
@@ -65,6 +65,18 @@ def test_what_to_beware_of(changes, code, words):
     warnings = judge(run_of([0.7], **changes), "recall@3000").warnings
     assert [warning.code for warning in warnings] == [code]
     assert words in warnings[0].message
+
+
+def test_many_warnings_of_one_kind_are_a_few_lines():
+    many = [Warn("moved", f"line {n}") for n in range(9)]
+    assert condensed([*many, Warn("other", "x")]) == [
+        "line 0",
+        "line 1",
+        "line 2",
+        "... and 6 more of this kind (--json has them all)",
+        "x",
+    ]
+    assert condensed(many[:4]) == ["line 0", "line 1", "line 2", "line 3"]
 
 
 def test_a_verdict_is_plain_data():

@@ -129,7 +129,7 @@ def check_format(connection: sqlite3.Connection, path: Path) -> None:
         newer = version > FORMAT
         raise IndexMismatchError(
             f"{path.parent.parent} has index format {version}, this version reads {FORMAT}",
-            "Install the newer rag-index that made it." if newer else "Run: rag-index build --full",
+            "Install the newer rag-index that made it." if newer else "Delete the folder and run: rag-index build PATH",
         )
 
 

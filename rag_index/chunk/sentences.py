@@ -109,8 +109,7 @@ class Sentences:
 
     def _line_start(self, at: int, low: int) -> int:
         """Return where the line of `at` begins, so that a heading is seen; `at` where that is far away."""
-        found = self.text.rfind("\n", max(low, at - LONGEST_WORD), at) + 1
-        return found or (0 if at <= LONGEST_WORD else at)
+        return max(self.text.rfind("\n", max(low, at - LONGEST_WORD), at) + 1, 0) or (0 if at <= LONGEST_WORD else at)
 
     def _judge(self, at: int) -> tuple[int, int]:
         """Return (end of the sentence, start of the next) where the candidate at `at` ends one, else (-1, -1)."""

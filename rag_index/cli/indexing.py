@@ -41,6 +41,7 @@ def build(
     The index of one folder is kept in it, as .rag-index; that of anything else in the current folder. Only what
     changed since the last build is read and embedded.
     """
+    from rag_index.chunk import check_chunker
     from rag_index.cli.render_index import show_build
     from rag_index.cli.terminal import progress
     from rag_index.pipeline import build as run
@@ -48,6 +49,7 @@ def build(
 
     given, folder = what_and_where(paths or [], index)
     settings = load_settings(flags, near=given[0], config=config).settings
+    check_chunker(settings.chunk)
     say_changes(folder, settings, quiet=quiet)
     with progress(quiet=quiet) as report:
         result = run(given, folder, settings, report=report, full=full, dry_run=dry_run)

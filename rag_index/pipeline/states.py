@@ -68,6 +68,17 @@ def open_work(layout: Layout, settings: Settings, root: Path, embedder: Embedder
     if current is not None and _fits(current, settings, embedder):
         drop_others(layout, current.folder)
         return Work(current)
+    try:
+        return _make_anew(layout, settings, root, current, load)
+    except BaseException:
+        if current is not None:
+            current.close()
+        raise
+
+
+def _make_anew(layout: Layout, settings: Settings, root: Path, current: Manifest | None, load: Any) -> Work:  # noqa: ANN401
+    """Go on with the state that an interrupted build began with these settings, or make a new one."""
+    states = layout.states()
     model = load().info
     for folder in states:
         if current is not None and folder != current.folder:

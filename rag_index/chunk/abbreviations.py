@@ -34,3 +34,17 @@ BEFORE_NUMBERS = frozenset((
     "cap", "vol", "eq", "sec", "núm", "nº", "abb", "bd", "§", "approx", "aprox", "env", "ca",
 ))  # fmt: skip
 """Words that are abbreviations where a number follows: "No. 5", "art. 12"; else "no." may end a sentence."""
+
+TITLES: dict[str, frozenset[str]] = {
+    language: frozenset(words.split())
+    for language, words in {
+        "en": "mr mrs ms messrs dr prof sgt capt cpl col gen lt maj rev gov sen rep",
+        "fr": "mme mmes mlle mlles mm dr prof me mgr cap gén cdt",
+        "pt": "sr sra srs sras dr dra drs dras prof profa eng exmo exma gen cel cap",
+        "es": "sr sra sres srta dr dra dña prof ing gral cnel",
+        "de": "hr fr dr prof",
+        "it": "sig sigg dott prof avv ing",
+        "nl": "dhr mevr dr prof ir drs",
+    }.items()
+}
+"""Titles before a name: no sentence ends behind them, whatever the name may mean elsewhere ("Sgt. Miles")."""

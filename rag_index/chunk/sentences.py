@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
-from rag_index.chunk.abbreviations import BEFORE_NUMBERS, EXTRA
+from rag_index.chunk.abbreviations import BEFORE_NUMBERS, EXTRA, TITLES
 from rag_index.chunk.characters import BLANK_LINE, CharacterCutter, character
 from rag_index.chunk.cutting import Scope, skip_space, trim_space
 from rag_index.chunk.languages import PUNKT, detect_language
@@ -40,6 +40,7 @@ _CJK_GOES_ON = re.compile(r"\s*(?:と|って|という|や|の|を|が|は|も|�
 _MARKER = re.compile(r"(?:^|\n)[ \t>]*(?:\d{1,3}|[A-Za-z])[.)]$")
 _CLOSED = frozenset('.!?。！？．…:;：；"”’»」』)')
 _OPENERS = "«“‘„‹「『"
+_INITIALS = re.compile(r"\b[^\W\d_]\. [^\W\d_]\.$")
 _LAST_PART = re.compile(r"[^'’(\[«“\"‘„/-]*$")
 
 
@@ -186,9 +187,12 @@ class Sentences:
             return True
         found = _LAST_PART.search(text, begin, at)
         word = found.group().lower() if found else ""
+        language = self._language(at)
         if follows.isdigit():
             return word in BEFORE_NUMBERS
-        return follows.islower() and (len(word) <= _SHORT or "." in word or word in EXTRA.get(self._language(at), ()))
+        if follows.isupper():
+            return word in TITLES.get(language, ()) or _INITIALS.search(text, max(0, at - 5), at + 1) is not None
+        return follows.islower() and (len(word) <= _SHORT or "." in word or word in EXTRA.get(language, ()))
 
     def _language(self, at: int) -> str:
         """Return the Punkt language at `at`: the document's, or that of the passage where it is another."""

@@ -51,6 +51,8 @@ def test_borders_of_the_labelled_sentences_are_found(language):
         pytest.param("「行こう。」と言った。次。", ["「行こう。」と言った。", "次。"], id="quotation goes on"),
         pytest.param("「行こう。」彼は立った。", ["「行こう。」", "彼は立った。"], id="quotation ends"),
         pytest.param("Yahoo! is old. Stop!", ["Yahoo! is old.", "Stop!"], id="name with a stop"),
+        pytest.param("It came. Sgt. Miles saw it.", ["It came.", "Sgt. Miles saw it."], id="title"),
+        pytest.param("It is fair. E. B. White wrote it.", ["It is fair.", "E. B. White wrote it."], id="initials"),
         pytest.param("(It rained.) We stayed.", ["(It rained.)", "We stayed."], id="bracket"),
         pytest.param("a" * 2000 + ". Next one.", ["a" * 2000 + ".", "Next one."], id="long word"),
         pytest.param("", [], id="empty"),

@@ -32,6 +32,33 @@ def _list(name: str, meaning: str) -> Any:  # noqa: ANN401 (typer's option)
     return typer.Option(f"--{name}", metavar="A,B", help=f"{meaning}, separated by commas.")
 
 
+Chunkers = Annotated[str | None, _list("chunkers", "Chunkers to compare")]
+Sizes = Annotated[str | None, _list("sizes", "Chunk sizes")]
+Overlaps = Annotated[str | None, _list("overlaps", "Overlaps, in units (100) or as a share of the size (0.25)")]
+Units = Annotated[str | None, _list("units", "characters, tokens")]
+Models = Annotated[str | None, _list("models", "Models")]
+Modes = Annotated[str | None, _list("modes", "hybrid, dense, keyword")]
+Kinds = Annotated[str | None, _list("passages", "sentence, chunk, window")]
+Budgets = Annotated[str | None, _list("budgets", "Characters at which recall is measured")]
+AtK = Annotated[str | None, typer.Option("-k", metavar="N", help="Passages for the metrics at k [default: 5].")]
+Metric = Annotated[str | None, typer.Option(metavar="NAME", help="The metric that decides [default: recall@3000].")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Processes that ask questions.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Measure again what is known; vectors are kept.")]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report that stands alone.")]
+Png = Annotated[Path | None, typer.Option(metavar="DIR", help="Write the charts as pictures.")]
+Csv = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all values, a line a configuration.")]
+Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the run, for --baseline.")]
+Baseline = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Exit with code 1 on a significant loss against this run.")
+]
+Floors = Annotated[
+    list[str] | None,
+    typer.Option(metavar="METRIC=N", help="Exit with code 1 below it: recall@3000=0.85. Can be given several times."),
+]
+Write = Annotated[Path | None, typer.Option(metavar="FILE", help="Put the recommended settings into it.")]
+Count = Annotated[int, typer.Option(metavar="N", help="Questions for make-questions.")]
+
+
 @command(
     "eval", settings=("embed", "extract"), example="rag-index eval questions.jsonl --docs docs --sizes 250,500,1000"
 )
@@ -39,39 +66,26 @@ def evaluate(
     questions: Questions,
     *,
     docs: Docs = None,
-    chunkers: Annotated[str | None, _list("chunkers", "Chunkers to compare")] = None,
-    sizes: Annotated[str | None, _list("sizes", "Chunk sizes")] = None,
-    overlaps: Annotated[
-        str | None, _list("overlaps", "Overlaps, in units (100) or as a share of the size (0.25)")
-    ] = None,
-    units: Annotated[str | None, _list("units", "characters, tokens")] = None,
-    models: Annotated[str | None, _list("models", "Models")] = None,
-    modes: Annotated[str | None, _list("modes", "hybrid, dense, keyword")] = None,
-    passages: Annotated[str | None, _list("passages", "sentence, chunk, window")] = None,
-    k: Annotated[
-        str | None, typer.Option("-k", metavar="N", help="Passages for the metrics at k [default: 5].")
-    ] = None,
-    budgets: Annotated[str | None, _list("budgets", "Characters at which recall is measured")] = None,
-    metric: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The metric that decides [default: recall@3000].")
-    ] = None,
-    jobs: Annotated[int, typer.Option(metavar="N", help="Processes that ask questions.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what is known; vectors are kept.")] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report that stands alone.")] = None,
-    png: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the charts as pictures.")] = None,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all values, a line a configuration.")] = None,
-    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the run, for --baseline.")] = None,
-    baseline: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Exit with code 1 on a significant loss against this run.")
-    ] = None,
-    fail_under: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="METRIC=N", help="Exit with code 1 below it: recall@3000=0.85. Can be given several times."
-        ),
-    ] = None,
-    write: Annotated[Path | None, typer.Option(metavar="FILE", help="Put the recommended settings into it.")] = None,
-    count: Annotated[int, typer.Option(metavar="N", help="Questions for make-questions.")] = 60,
+    chunkers: Chunkers = None,
+    sizes: Sizes = None,
+    overlaps: Overlaps = None,
+    units: Units = None,
+    models: Models = None,
+    modes: Modes = None,
+    passages: Kinds = None,
+    k: AtK = None,
+    budgets: Budgets = None,
+    metric: Metric = None,
+    jobs: Jobs = 1,
+    fresh: Fresh = False,
+    html: Html = None,
+    png: Png = None,
+    csv: Csv = None,
+    save: Save = None,
+    baseline: Baseline = None,
+    fail_under: Floors = None,
+    write: Write = None,
+    count: Count = 60,
     index: IndexDir = None,
     config: ConfigFile = None,
     flags: Flags,

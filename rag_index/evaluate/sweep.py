@@ -75,7 +75,9 @@ def sweep(  # noqa: PLR0913 (one keyword a wish)
     found = {} if fresh else {cell.key: result for cell in cells if (result := known.get(cell))}
     axis = Axis({document.source.path: document.text for document in readable})
     with VectorCache(folder / "vectors.sqlite") as vectors:
-        work = _Work(readable, base or Settings(), vectors, report, len(cells), len(found), ready or {})
+        work = _Work(
+            readable, base or Settings(), vectors, _each_warning_once(report), len(cells), len(found), ready or {}
+        )
         judge = Judge(labels.questions, axis, measure)
         todo = [cell for cell in cells if cell.key not in found]
         for result in _results(work, judge, _groups(todo), jobs):
@@ -227,6 +229,19 @@ def _loader(settings: EmbedSettings) -> Callable[[], Embedder]:
 def _bounded(cell: Cell, embedder: Embedder) -> bool:
     """Whether the model's limit may shorten chunks; `semantic` would have to embed again to tell."""
     return embedder.info.max_tokens is not None and cell.chunk.unit == "characters" and cell.chunk.chunker != "semantic"
+
+
+def _each_warning_once(report: Reporter) -> Reporter:
+    """Pass on what each build reports, but not the same warning for each."""
+    said: set[str] = set()
+
+    def told(event: Event) -> None:
+        if event.stage != "warning" or event.note not in said:
+            report(event)
+        if event.stage == "warning":
+            said.add(event.note)
+
+    return told
 
 
 def _repetition(axis: Axis) -> list[Warn]:

@@ -96,6 +96,20 @@ def test_neighbouring_grids_share_vectors(labels, tmp_path):
     assert wider.embedded > 0
 
 
+@pytest.mark.model
+def test_the_builds_of_a_sweep_warn_once(tmp_path):
+    text = "Une pompe réparée est garantie douze mois, et la garantie commence le jour de la réparation. " * 3
+    french = Document(Source("fr.txt"), text=text)
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps({"id": "1", "question": "Combien ?", "refs": [{"doc": "fr.txt", "text": "douze mois"}]}))
+    base = Settings()
+    events: list[Event] = []
+    labels = load_questions(file, {"fr.txt": french})
+    cells, _ = Grid(sizes=(100, 200), overlaps=("0",)).cells(base)
+    sweep([french], labels, cells, base=base, measure=MEASURE, cache=tmp_path, report=events.append)
+    assert len([event for event in events if event.stage == "warning"]) == 1
+
+
 def test_an_interrupted_sweep_goes_on_where_it_was(labels, tmp_path):
     def stop(event: Event) -> None:
         if event.stage == "eval" and event.done == 2:

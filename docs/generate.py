@@ -1,7 +1,7 @@
 """Write the parts of the documentation that follow from the code, by running it.
 
 `--check` changes nothing and fails when a reference page or the table of figures is stale. What commands print in the
-pages (see transcripts.py) is checked by the tests.
+pages (see transcripts.py) is checked by the tests. `--fresh` takes new scores and times into the pages, too.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _between(old: str, name: str, text: str) -> str:
 def transcript(old: str) -> str:
     """A page with the output of the commands that it shows."""
     with transcripts.shell() as shell:
-        return transcripts.fill(old, shell)
+        return transcripts.fill(old, shell, fresh="--fresh" in sys.argv[1:])
 
 
 def _commands() -> list[str]:

@@ -68,12 +68,15 @@ def shell(**variables: str) -> Iterator[Shell]:
         yield Shell(folder, {**kept, **PLAIN, **paths, **own, **variables})
 
 
-def fill(page: str, shell: Shell) -> str:
-    """Return the page with the output of each command below it; other scores and times alone change nothing."""
-    return _BLOCK.sub(lambda block: f"```console\n{_answers(block[1], shell)}```", page)
+def fill(page: str, shell: Shell, *, fresh: bool = False) -> str:
+    """Return the page with the output of each command below it; other scores and times alone change nothing.
+
+    With `fresh` they do.
+    """
+    return _BLOCK.sub(lambda block: f"```console\n{_answers(block[1], shell, fresh=fresh)}```", page)
 
 
-def _answers(block: str, shell: Shell) -> str:
+def _answers(block: str, shell: Shell, *, fresh: bool) -> str:
     shown = _COMMAND.split(block)[1:]
     parts = []
     for command, old in zip(shown[::2], shown[1::2], strict=True):
@@ -81,7 +84,7 @@ def _answers(block: str, shell: Shell) -> str:
         new = "".join(f"{line.rstrip()}\n" for line in output.splitlines())
         if code:
             raise SystemExit(f"exit code {code} of `{command}`:\n{output}")
-        parts.append(f"$ {command}\n{old if mask(old) == mask(new) else new}")
+        parts.append(f"$ {command}\n{old if mask(old) == mask(new) and not fresh else new}")
     return "".join(parts)
 
 

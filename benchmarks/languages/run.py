@@ -104,7 +104,8 @@ class Prepared:
         return self._embedder.embed(texts)
 
     def embed_query(self, text: str) -> Vector:
-        return self._known[text]
+        found = self._known.get(text)
+        return self._embedder.embed_query(text) if found is None else found  # search leaves `-term` and the like out
 
 
 @contextmanager

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import signal
 import stat
 import tempfile
 import threading
+import time
 from functools import partial
 from pathlib import Path
 
@@ -162,9 +165,30 @@ def test_watching_builds_after_a_change_and_survives_an_error(docs: Path, tried)
 
 
 @pytest.mark.nightly
-def test_a_hundred_thousand_tiny_files(tmp_path: Path, tried) -> None:
-    import time
+def test_two_hundred_kills_over_two_thousand_files(docs: Path, tmp_path: Path, child, finish, tried) -> None:
+    for n in range(2000):
+        text = "\n\n".join(f"Paragraph {part} of file {n} about pumps and seals." for part in range(12))
+        (docs / f"{n:04}.txt").write_text(text, encoding="utf-8")
+    seed = random.randrange(1 << 30)
+    print(f"seed {seed}")
+    chance, kills = random.Random(seed), 0
+    while kills < 200:
+        if chance.random() < 0.1:  # so that there is always something left to do
+            (docs / f"{chance.randrange(2000):04}.txt").write_text(f"Changed before kill {kills}.", encoding="utf-8")
+        if chance.random() < 0.05:
+            shutil.rmtree(docs / ".rag-index", ignore_errors=True)
+        pid = child(lambda: build([docs], docs / ".rag-index", SETTINGS, embedder=EMBEDDER, full=True))
+        time.sleep(chance.uniform(0.05, 4))
+        os.kill(pid, signal.SIGKILL)
+        kills += finish(pid) == -signal.SIGKILL
+    build([docs], docs / ".rag-index", SETTINGS)
+    assert lines(docs / ".rag-index") == fresh(docs, tmp_path)
+    assert check(docs / ".rag-index", full=True).ok
+    tried("kill -9 in a loop over 2,000 files", tries=kills)
 
+
+@pytest.mark.nightly
+def test_a_hundred_thousand_tiny_files(tmp_path: Path, tried) -> None:
     def spent(count: int) -> tuple[float, float]:
         folder = tmp_path / str(count)
         for n in range(count):

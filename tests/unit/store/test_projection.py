@@ -103,8 +103,8 @@ def test_the_two_retrievers_give_the_same_answers(index: Path) -> None:
 
 LOSSES = [
     pytest.param(shutil.rmtree, id="the folder"),
-    pytest.param(lambda f: (f / "chroma.sqlite3").unlink(), id="its database"),
-    pytest.param(lambda f: (f.parent / "current").unlink(), id="the pointer"),
+    pytest.param(lambda f: (f / "chroma.sqlite3").unlink(), id="its database", marks=pytest.mark.nightly),
+    pytest.param(lambda f: (f.parent / "current").unlink(), id="the pointer", marks=pytest.mark.nightly),
     pytest.param(lambda f: (f.parent / "current").write_text("?"), id="a sound pointer"),
 ]
 
@@ -203,6 +203,7 @@ def test_a_server_elsewhere_without_tls_is_warned_about(url: str, warned: bool) 
     assert bool(warn_about(url)) == warned
 
 
+@pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")  # Chroma's own
 def test_langchain_opens_the_folder_with_its_standard_call(index: Path) -> None:
     chroma = pytest.importorskip("langchain_chroma")
 
@@ -240,8 +241,17 @@ def test_llama_index_opens_the_folder_with_its_standard_call(index: Path) -> Non
         client.close()
 
 
-POINTS = ["projection-begun", "projection-added", "projection-closed"]
-PARENT = ["projection-verified", "projection-synced", "projection-renamed", "projection-pointed"]
+def some(names: list[str], *first: str) -> list:
+    """All names; those that are not among the first ones are tried at night."""
+    return [pytest.param(name, marks=[] if name in first else [pytest.mark.nightly]) for name in names]
+
+
+POINTS = some(["projection-begun", "projection-added", "projection-closed"], "projection-added")
+PARENT = some(
+    ["projection-verified", "projection-synced", "projection-renamed", "projection-pointed", "projection-cleaned"],
+    "projection-verified",
+    "projection-renamed",
+)
 
 
 @pytest.mark.parametrize("point", POINTS)

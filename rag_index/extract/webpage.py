@@ -7,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, replace
-from html.parser import HTMLParser
 
 from rag_index.extract.blocks import line_starts, nest, sections
 from rag_index.extract.decode import decode
@@ -17,7 +16,20 @@ from rag_index.extract.writing import Writer, clean
 from rag_index.settings import ExtractSettings
 from rag_index.types import Block, Document, PositionMap, Source, Status
 
-_NEVER = {"script", "style", "template"}
+_TOKEN = re.compile(
+    r"""
+    (?P<text>[^<&]++ | [<&](?![a-zA-Z/!?\#]))
+    | <(?P<raw>(?i:script|style))\b(?:[^"'>]++|"[^"]*+"|'[^']*+')*+> .*? (?:</(?i:(?P=raw))[^>]*+>|\Z)
+    | <(?P<tag>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[^"'>]++|"[^"]*+"|'[^']*+')*+)>
+    | </(?P<end>[a-zA-Z][^\s/>]*+)[^>]*+>
+    | (?P<aside><!--.*?(?:-->|\Z) | <[!?][^>]*+> | </[^>]*+>)
+    | (?P<reference>&(?:\#[0-9]++|\#[xX][0-9a-fA-F]++|[a-zA-Z][a-zA-Z0-9]*+);?)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"""([^\s=/>"']+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
+_TELLING = re.compile(r"hidden|style|role", re.IGNORECASE)
+_ATTRIBUTES_MATTER = {"html", "meta"}
 _VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
 )
@@ -76,11 +88,10 @@ class _Open:
     role: str = ""
 
 
-class PageText(HTMLParser):
+class PageText:
     """Collects the text of a page, with ``runs``, ``blocks`` and ``meta``."""
 
     def __init__(self, options: ExtractSettings) -> None:
-        super().__init__(convert_charrefs=False)
         self.runs: list[Run] = []
         self.blocks: list[Block] = []
         self.meta: dict[str, str] = {}
@@ -94,15 +105,24 @@ class PageText(HTMLParser):
         self._title: list[str] = []
         self._source = ""
         self._lines: list[int] = []
-        self._base = self._at = 0
+        self._xml = False
 
     def read(self, source: str) -> None:
         """Read the whole page."""
         self._source = source
         self._lines = line_starts(source)
-        self.feed(source)
-        self._base, self._at = len(source) - len(self.rawdata), 0
-        self.close()
+        self._xml = source.lstrip().startswith("<?xml")
+        for token in _TOKEN.finditer(source):
+            kind = token.lastgroup
+            if kind == "text":
+                if not self._silent:
+                    self._take(token.group(), token.start())
+            elif kind == "attributes":
+                self._start_tag(token["tag"].lower(), token["attributes"])
+            elif kind == "end":
+                self._end_tag(token["end"].lower())
+            elif kind == "reference" and not self._silent:
+                self._reference(token.group(), token.start())
         while self._open:
             self._end(self._open.pop())
         if title := " ".join("".join(self._title).split()):
@@ -131,20 +151,15 @@ class PageText(HTMLParser):
                 return [(start, end) for start, end in pairs if end > start]
         return []
 
-    # What html.parser calls
+    # Tags and text, in order
 
-    def updatepos(self, i: int, j: int) -> int:  # noqa: ARG002 (the parser's own signature)
-        """Remember where the parser is; an offset is cheaper than the line and column that it would count."""
-        self._at = j
-        return j
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def _start_tag(self, tag: str, written: str) -> None:
         """Open an element, closing those that can't hold it."""
-        given = dict(attrs)
+        given = _attributes(written) if tag in _ATTRIBUTES_MATTER or _TELLING.search(written) else {}
         if tag == "meta":
             self._read_meta(given)
         if tag == "html" and given.get("lang"):
-            self.meta["language"] = str(given["lang"])
+            self.meta["language"] = given["lang"]
         self._close_implied(tag)
         self._break(tag)
         if tag in _VOID:
@@ -152,19 +167,15 @@ class PageText(HTMLParser):
         role = self._role(tag, given)
         if role == "hidden" and self._options.hidden_text == "drop":
             role = "dropped"
-        if tag in _NEVER or role == "dropped":
+        if tag == "template" or role == "dropped":
             self._silent += 1
             role = "dropped"
         self._open.append(_Open(tag, len(self.runs), len(self._parts), role))
         self._names[tag] += 1
+        if self._xml and written.endswith("/"):
+            self._end_tag(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Treat ``<p/>`` as HTML does: as ``<p>``, unless the element can't hold anything."""
-        self.handle_starttag(tag, attrs)
-        if tag in self._names and self._source.lstrip().startswith("<?xml"):
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
+    def _end_tag(self, tag: str) -> None:
         """Close the element and those left open inside it; an end that opens nothing is ignored."""
         if not self._names[tag]:
             return
@@ -174,11 +185,8 @@ class PageText(HTMLParser):
             if element.tag == tag:
                 return
 
-    def handle_data(self, data: str) -> None:
-        """Take text as it stands."""
-        if self._silent:
-            return
-        begin = self._base + self._at
+    def _take(self, data: str, begin: int) -> None:
+        """Take text as it stands at offset `begin`."""
         if self._names["title"] and not self._names["svg"]:
             self._title.append(data)
             return
@@ -195,20 +203,8 @@ class PageText(HTMLParser):
         if done < len(data) and not self._gap:
             self._gap = " "
 
-    def handle_entityref(self, name: str) -> None:
-        """Take ``&name;``."""
-        self._reference("&" + name)
-
-    def handle_charref(self, name: str) -> None:
-        """Take ``&#number;``."""
-        self._reference("&#" + name)
-
-    def _reference(self, written: str) -> None:
-        if self._silent:
-            return
-        begin = self._base + self._at
-        if self._source.startswith(";", begin + len(written)):
-            written += ";"
+    def _reference(self, written: str, begin: int) -> None:
+        """Take ``&name;`` or ``&#number;``."""
         char = html.unescape(written)
         if self._names["title"] and not self._names["svg"]:
             self._title.append(char)
@@ -238,7 +234,7 @@ class PageText(HTMLParser):
 
     def _close_implied(self, tag: str) -> None:
         if tag in _ENDS_PARAGRAPH and self._open and self._open[-1].tag == "p":
-            self.handle_endtag("p")
+            self._end_tag("p")
         closes = _CLOSED_BY.get(tag, set())
         while self._open and self._open[-1].tag in closes:
             self._end(self._open.pop())
@@ -257,9 +253,9 @@ class PageText(HTMLParser):
         label = " ".join("".join(self._parts[element.parts :]).split()) if kind == "heading" else ""
         self.blocks.append(Block(start, self._length, kind, label, element.role or "body", level))
 
-    def _role(self, tag: str, given: dict[str, str | None]) -> str:
+    def _role(self, tag: str, given: dict[str, str]) -> str:
         """Return ``hidden``, ``furniture`` or "" for an element's own part in the page."""
-        unseen = "hidden" in given or given.get("aria-hidden") == "true" or _UNSEEN.search(given.get("style") or "")
+        unseen = "hidden" in given or given.get("aria-hidden") == "true" or _UNSEEN.search(given.get("style", ""))
         if unseen and tag not in {"body", "html"}:
             return "" if self._options.hidden_text == "keep" else "hidden"
         # The header of an article holds its title; only that of the page is furniture.
@@ -268,8 +264,8 @@ class PageText(HTMLParser):
             return "furniture"
         return ""
 
-    def _read_meta(self, given: dict[str, str | None]) -> None:
-        name, content = (given.get("name") or "").lower(), given.get("content")
+    def _read_meta(self, given: dict[str, str]) -> None:
+        name, content = given.get("name", "").lower(), given.get("content")
         if name in _META_NAMES and content:
             self.meta[name] = " ".join(content.split())
 
@@ -281,3 +277,9 @@ def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if not kept or span[0] >= kept[-1][1]:
             kept.append(span)
     return kept
+
+
+def _attributes(written: str) -> dict[str, str]:
+    """Return the attributes of a tag; one without a value has an empty one."""
+    found = _ATTRIBUTE.finditer(written)
+    return {one[1].lower(): html.unescape(one[2] or one[3] or one[4] or "") for one in found}

@@ -23,6 +23,8 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Read files until the input ends."""
     settings = wire.settings_of(wire.read_parts(requests.read, 1)[0])
     _limit(settings)
+    wire.write_parts(answers.write, [b"ready"])
+    answers.flush()
     while True:
         try:
             (request,) = wire.read_parts(requests.read, 1)

@@ -27,6 +27,7 @@ from rag_index.types import Document, Source, Status
 
 _FILES_A_WORKER = 500
 _GROWN_MB = 1024
+_START_S = 120.0
 _AHEAD = 8
 """Documents read ahead of the one that is asked for, for each worker."""
 
@@ -139,18 +140,31 @@ class _Worker:
 
     def ask(self, request: bytes) -> list[bytes] | None:
         """Send a request and return the parts of its answer; None when the process is lost."""
-        timer = threading.Timer(self.settings.timeout_s, self._stop)
-        timer.start()
         try:
-            self._send(request)
-            *parts, grown = wire.read_parts(self._output().read, wire.DOCUMENT_PARTS + 1)
+            if not self.files:
+                # How long a process takes to start says nothing about the file.
+                self._exchange([wire.settings_bytes(self.settings)], 1, _START_S)
+            self.files += 1
+            *parts, grown = self._exchange([request], wire.DOCUMENT_PARTS + 1, self.settings.timeout_s)
             self.grown = int(grown) > _GROWN_MB
         except (OSError, EOFError, ValueError):
             return None
+        return parts
+
+    def _exchange(self, sent: list[bytes], count: int, seconds: float) -> list[bytes]:
+        """Send parts and return the `count` parts of the answer; the process is ended when it takes too long."""
+        given, taken = self.process.stdin, self.process.stdout
+        if given is None or taken is None:
+            raise EOFError("the worker has no pipes")
+        timer = threading.Timer(seconds, self._stop)
+        timer.start()
+        try:
+            wire.write_parts(given.write, sent)
+            given.flush()
+            return wire.read_parts(taken.read, count)
         finally:
             timer.cancel()
             timer.join()
-        return parts
 
     def usable(self) -> bool:
         """Tell whether the process can read more files."""
@@ -165,21 +179,6 @@ class _Worker:
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
                 _close(pipe)
-
-    def _send(self, request: bytes) -> None:
-        self.files += 1
-        given = self.process.stdin
-        if given is None:
-            raise EOFError("the worker has no input")
-        if self.files == 1:
-            wire.write_parts(given.write, [wire.settings_bytes(self.settings)])
-        wire.write_parts(given.write, [request])
-        given.flush()
-
-    def _output(self) -> IO[bytes]:
-        if self.process.stdout is None:
-            raise EOFError("the worker has no output")
-        return self.process.stdout
 
     def _stop(self) -> None:
         self.late.set()

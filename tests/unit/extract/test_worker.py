@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rag_index.extract import Workers, discover, isolated, read_document, wire
+from rag_index.extract import Workers, discover, formats, isolated, read_document, wire
+from rag_index.extract.drawing import Drawing, Mark, draw
 from rag_index.settings import ExtractSettings
 from rag_index.types import Block, Document, PositionMap, Source, Status, Warn
+from tests.unit.extract.samples import lines, pdf
 
 PLUGIN = """
 import os, time
@@ -27,6 +29,8 @@ def read(data, source, options):
     if "hang" in text: time.sleep(600)
     if "grow" in text: return Document(source, text="x" * (8 << 30))
     if "raise" in text: raise ValueError("what a surprise")
+    if "recurse" in text: raise RecursionError
+    if "starve" in text: raise MemoryError
     if "print" in text: print("noise on the standard output", flush=True)
     return Document(source, text=text)
 """
@@ -181,10 +185,50 @@ def test_the_isolated_process_answers_each_request_until_its_input_ends(tmp_path
     requests.seek(0)
     isolated.serve(requests, answers)
     answers.seek(0)
+    assert wire.read_parts(answers.read, 1) == [b"ready"]
     for _ in range(2):
         *parts, peak = wire.read_parts(answers.read, wire.DOCUMENT_PARTS + 1)
         assert wire.document_of(parts).text == "hello"
         assert int(peak) > 1
+
+
+def test_the_isolated_process_draws_pages(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf(lines("hello there")))
+    marks = (Mark((30, 345, 60, 360), (255, 0, 0)),)
+    requests, answers = BytesIO(), BytesIO()
+    asked = [
+        wire.drawing_bytes(tmp_path / "a.pdf", Drawing(1, marks, "hello there", ((0, 5),))),
+        wire.drawing_bytes(tmp_path / "a.pdf", Drawing(1, marks, "other text", ((0, 5),))),
+        wire.drawing_bytes(tmp_path / "a.pdf", Drawing(7)),
+    ]
+    wire.write_parts(requests.write, [wire.settings_bytes(ExtractSettings(memory_mb=1 << 20)), *asked])
+    requests.seek(0)
+    isolated.serve(requests, answers)
+    answers.seek(0)
+    wire.read_parts(answers.read, 1)
+    shaded, outlined, missing = (wire.read_parts(answers.read, wire.DOCUMENT_PARTS + 1)[0] for _ in asked)
+    assert shaded.startswith(b"\x89PNG")
+    assert outlined.startswith(b"\x89PNG")
+    assert shaded != outlined
+    assert missing == b""
+    assert draw(b"no PDF", Drawing(1)) == b""
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "reason"),
+    [
+        ("raise", Status.DAMAGED, "ValueError: what a surprise"),
+        ("recurse", Status.DAMAGED, "nested too deeply"),
+        ("starve", Status.CRASHED, "needs more than memory_mb = 2048"),
+    ],
+)
+def test_what_a_reader_raises_is_the_reason(tricks: Path, text: str, status: Status, reason: str) -> None:
+    (tricks / "a.trick").write_text(text)
+    (found,) = discover([tricks], ExtractSettings(), root=tricks)
+    formats._plugin_formats.cache_clear()
+    document = read_document(found, ExtractSettings())
+    formats._plugin_formats.cache_clear()
+    assert (document.status, document.reason) == (status, reason)
 
 
 def test_an_answer_that_makes_no_sense_is_the_end_of_the_stream() -> None:

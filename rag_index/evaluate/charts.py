@@ -105,7 +105,7 @@ def heat(run: Run, verdict: Verdict) -> Picture:
             column, row = sizes.index(cell.chunk.size), overlaps.index(_overlap(cell, shares=shares))
             at = (126 + 92 * column, y + 30 + 40 * row)
             shapes += _square(at, verdict, n, (means[n] - low) / (high - low) if high > low else 1.0)
-        width = max(width, 150 + 92 * len(sizes))
+        width = max(width, 150 + 92 * len(sizes), 40 + 7.6 * len(title))
         y += 70 + 40 * len(overlaps)
     note = f"{verdict.metric}, %; framed: recommended"
     shapes.append(Text((16, y - 12), note, size=11, colour=MUTED))
@@ -129,11 +129,11 @@ def costs(run: Run, verdict: Verdict) -> Picture:
     for n in sorted(range(len(values)), key=lambda n: -values[n].mean):
         colour = COLOURS[1] if n == verdict.recommended else COLOURS[0] if verdict.standings[n].contender else MUTED
         x, y = frame.at(chunks[n], values[n].mean)
-        shapes.append(Line([frame.at(chunks[n], values[n].low), frame.at(chunks[n], values[n].high)], colour, 1.2))
-        shapes.append(Dot((x, y), 4.5, colour, f"{run.names[n]}: {100 * values[n].mean:.1f} %, {chunks[n]} chunks"))
         label = _free(y + 4, taken)
         taken.append(label)
         shapes.append(Line([(x, y), (636, label - 4)], GRID))
+        shapes.append(Line([frame.at(chunks[n], values[n].low), frame.at(chunks[n], values[n].high)], colour, 1.2))
+        shapes.append(Dot((x, y), 4.5, colour, f"{run.names[n]}: {100 * values[n].mean:.1f} %, {chunks[n]} chunks"))
         shapes.append(Text((640, label), run.names[n], size=11, colour=colour, bold=n == verdict.recommended))
     legend = "orange: recommended; blue: can't be told from the best; grey: worse"
     shapes.append(Text((60, frame.top + frame.height + 56), legend, size=11, colour=MUTED))

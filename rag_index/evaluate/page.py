@@ -26,8 +26,8 @@ h2 { font-size: 1.1rem; margin: 2.2rem 0 .6rem; }
 .verdict p:first-child { font-weight: 600; }
 .warnings { background: #fff7e6; border-color: #e69f00; margin-top: 1rem; }
 .warnings ul { margin: 0; padding-left: 1.1rem; }
-table { border-collapse: collapse; font-size: .88rem; width: 100%; }
-th, td { padding: .35rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+table { border-collapse: collapse; font-size: .82rem; width: 100%; }
+th, td { padding: .35rem .45rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; }
 th { color: var(--muted); font-weight: 500; border-bottom-width: 2px; }
 td { font-variant-numeric: tabular-nums; }

@@ -91,9 +91,15 @@ def _first_paragraph(document: Document, section: Block) -> Span | None:
     inside = [block for block in document.blocks if section.start <= block.start and block.end <= section.end]
     later = [block.start for block in inside if block.kind == "heading" and block.start > section.start]
     until = min(later, default=section.end)
-    paragraphs = [b for b in inside if b.kind == "paragraph" and b.role == "body" and b.start < until]
+    below = [b for b in inside if b.kind == "paragraph" and b.role == "body" and b.start < until]
+    paragraphs = [b for b in below if not _is_byline(document.text[b.start : b.end])]
     first = min(paragraphs, key=lambda block: block.start, default=None)
     return Span(first.start, first.end) if first and first.end - first.start >= MIN_REPEAT else None
+
+
+def _is_byline(text: str) -> bool:
+    """Whether a whole paragraph is emphasised: owners, dates, editions stand so below a title."""
+    return text[:1] in {"*", "_"} and text[-1:] in {"*", "_"}
 
 
 def _definitions(name: str, document: Document, _all: Mapping[str, Document]) -> Iterator[tuple[str, Place]]:

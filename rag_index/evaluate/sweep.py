@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import time
@@ -232,14 +233,15 @@ def _bounded(cell: Cell, embedder: Embedder) -> bool:
 
 
 def _each_warning_once(report: Reporter) -> Reporter:
-    """Pass on what each build reports, but not the same warning for each."""
-    said: set[str] = set()
+    """Pass on what each build reports, but not for each a warning that differs in figures and order alone."""
+    said: set[frozenset[str]] = set()
 
     def told(event: Event) -> None:
-        if event.stage != "warning" or event.note not in said:
+        words = frozenset(re.findall(r"[^\W\d]+", event.note))
+        if event.stage != "warning" or words not in said:
             report(event)
         if event.stage == "warning":
-            said.add(event.note)
+            said.add(words)
 
     return told
 

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -129,20 +125,3 @@ def test_no_index_is_exit_code_3(docs, capsys) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     assert json.loads(err)["hint"] == "Run: rag-index build PATH"
-
-
-def test_a_name_that_is_no_text_is_shown_escaped_and_its_json_gives_the_bytes_back(tmp_path) -> None:
-    name = b"caf\xe9.txt"
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    try:
-        Path(os.fsdecode(bytes(docs) + b"/" + name)).write_text("An espresso takes thirty seconds.\n")
-    except OSError:
-        pytest.skip("this file system refuses such names")
-    run = [sys.executable, "-m", "rag_index"]
-    subprocess.run([*run, "build", "docs", "--model", "hash", "-q"], cwd=tmp_path, check=True)
-    ask = [*run, "query", "espresso", "--index", "docs"]
-    shown = subprocess.run(ask, cwd=tmp_path, check=True, capture_output=True).stdout
-    assert shown.startswith(b"docs/caf\\udce9.txt:1")
-    (hit,) = json.loads(subprocess.run([*ask, "--json"], cwd=tmp_path, check=True, capture_output=True).stdout)["hits"]
-    assert os.fsencode(hit["path"]) == name

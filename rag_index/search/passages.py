@@ -53,7 +53,8 @@ def offer(texts: Texts, candidates: Sequence[Candidate], settings: SearchSetting
     else:
         items = list(_chunks(texts, candidates, grown=settings.passages == "window"))
     paths = {item.document: texts.document(item.document).source.path for item in items}
-    items = [item for item in items if item.score >= settings.min_score]
+    if not settings.rerank:  # its scores are what counts then
+        items = [item for item in items if item.score >= settings.min_score]
     items.sort(key=lambda item: (-round(item.score, 6), paths[item.document], item.span))
     return _without_copies(texts, items)
 

@@ -9,6 +9,7 @@ from rag_index.extract.positions import locate
 from rag_index.search.passages import Group, Item, offer, select
 from rag_index.search.ranking import MIX, Candidate, Mix, ask, rank
 from rag_index.search.reading import Texts
+from rag_index.search.reranking import rerank
 from rag_index.settings import SearchSettings
 from rag_index.store import Snapshot
 from rag_index.types import Embedder, Event, Filter, Passage, Place, Reporter, Span, ignore
@@ -32,7 +33,8 @@ def search(
     """Return the passages that answer `question`, best first; no character of a document is in two of them.
 
     The score goes from 0 to 1: the weighed mean of the cosine of question and chunk, of the share that the question's
-    words reach in the chunk, in its neighbours and in the sentence (`Passage.parts`). Equal scores are ordered by path
+    words reach in the chunk, in its neighbours and in the sentence (`Passage.parts`); with a reranker it is what that
+    model says. Equal scores are ordered by path
     and place, so the order depends on the content of the index alone.
 
     Args:
@@ -82,7 +84,8 @@ def offers(
     asked = ask(snapshot, embedder, question, settings, mix)
     candidates = rank(snapshot, asked, settings, where)[: max(READ, settings.limit * 2)]
     texts = Texts(snapshot, asked, candidates, furniture=snapshot.info.settings.extract.keep_furniture)
-    return texts, offer(texts, candidates, settings)
+    items = offer(texts, candidates, settings)
+    return texts, rerank(texts, items, question, settings) if settings.rerank else items
 
 
 def read_question(question: str, report: Reporter = ignore) -> str:

@@ -118,7 +118,7 @@ def rank(
     if asked.vector is not None:
         dense = dict(snapshot.dense(asked.vector, pool, where, settings.retriever))
     if asked.words > 0:
-        keyword = dict(snapshot.keyword(_expression(asked), pool, where))
+        keyword = dict(snapshot.keyword(expression(asked), pool, where))
     rows = snapshot.chunks([*dict.fromkeys((*dense, *keyword))])
     ids = [id_ for id_ in rows if _allowed(snapshot, rows[id_], asked.wanted)]
     if asked.vector is not None:
@@ -130,7 +130,7 @@ def rank(
     return sorted(found, key=lambda c: (-round(c.merit, 6), paths[c.row.document], c.row.start))
 
 
-def _expression(asked: Asked) -> str:
+def expression(asked: Asked) -> str:
     """Return the FTS5 expression, without terms that most texts hold where rarer ones do the work."""
     return expression_of(asked.wanted, asked.weights.common(COMMON))
 

@@ -15,7 +15,7 @@ from rag_index.embed.files import find_model
 from rag_index.embed.models import load_model
 from rag_index.settings import DEFAULT_MODEL, EmbedSettings
 
-CHUNKS, ROUNDS = 192, 5
+CHUNKS, ROUNDS = 96, 4
 
 
 def measure() -> dict:

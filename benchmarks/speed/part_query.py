@@ -12,7 +12,7 @@ from rag_index.embed.files import find_model
 from rag_index.settings import DEFAULT_MODEL
 
 ROUNDS = 5
-QUESTION = "What was the year-over-year change in net income?"
+QUESTION = "What was said about the price of insulin?"
 
 
 def measure() -> dict:
@@ -21,7 +21,7 @@ def measure() -> dict:
         place = Path(scratch)
         small = place / "small"
         small.mkdir()
-        (small / "finance.md").write_bytes((CORPORA / "finance.md").read_bytes())
+        (small / "speech.md").write_bytes((CORPORA / "state_of_the_union.md").read_bytes())
         cache = place / "cache"
         run([*RAG_INDEX, "build", small, "--index", place / "ours"], cache=cache)
         run([PYTHON, RIVALS / "plain.py", "build", small, place / "plain", model])

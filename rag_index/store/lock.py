@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +54,8 @@ class WriterLock:
 
     @staticmethod
     def _sign(file: IO[str]) -> None:
+        import socket  # a question doesn't need it
+
         since = datetime.now(UTC).isoformat(timespec="seconds")
         file.seek(0)
         file.truncate()

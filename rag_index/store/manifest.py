@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zlib
 from collections import Counter
@@ -11,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from uuid import uuid4
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Manifest:
             "settings": settings.to_dict(),
             "model": asdict(model),
             "root": root,
-            "index_id": index_id or uuid4().hex,
+            "index_id": index_id or os.urandom(16).hex(),
             "scopes": [],
             "generation": generation,
             "vectors": {"file": 1, "rows": 0},

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from importlib.metadata import version
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from rag_index.errors import IndexDamagedError
 from rag_index.settings import StoreSettings
-from rag_index.store.child import Child
 from rag_index.store.digests import check_digests
 from rag_index.store.guard import refuse_poisoned
 from rag_index.store.layout import REPAIR, Layout, read_sealed
@@ -98,6 +94,8 @@ def is_fresh(found: Published | None, layout: Layout, snapshot: Reader, settings
         return False
     if found.url != settings.url or not found.collection.startswith(settings.collection):
         return False
+    from importlib.metadata import version
+
     if minor(found.version) != minor(version("chromadb")):
         return False
     folder = found.folder(layout)
@@ -128,6 +126,8 @@ def verify_published(layout: Layout, found: Published, *, full: bool = False) ->
         IndexDamagedError: the files of the graph are not those that were published.
         StoreError: Chroma can't open it.
     """
+    from rag_index.store.child import Child  # a question starts no process
+
     if not found.url:
         refuse_poisoned(found.folder(layout))
         check_digests(found.folder(layout), found.files)
@@ -149,6 +149,9 @@ def verify_published(layout: Layout, found: Published, *, full: bool = False) ->
 
 def warn_about(url: str) -> str:
     """Return what is to be said about a server's address: anyone on the way can read and change what is sent."""
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
     parts = urlsplit(url)
     host = parts.hostname or ""
     try:

@@ -11,7 +11,6 @@ import numpy as np
 
 from rag_index.store.guard import refuse_poisoned
 from rag_index.store.layout import Layout
-from rag_index.store.nearby import Nearby
 from rag_index.store.published import readable
 from rag_index.store.reader import Reader, open_state
 from rag_index.store.selection import Chosen, Chunks
@@ -19,6 +18,7 @@ from rag_index.store.stored import unpack_live
 from rag_index.types import Filter
 
 if TYPE_CHECKING:
+    from rag_index.store.nearby import Nearby
     from rag_index.types import Vector
 
 EXACT_LIMIT = 300_000
@@ -108,6 +108,8 @@ class Snapshot(Reader):
         if retriever == "auto" and int(self._live.sum()) <= EXACT_LIMIT:
             return None
         if self._projection is None:
+            from rag_index.store.nearby import Nearby
+
             self._projection = Nearby(self, required=retriever == "chroma")
         uids = self._projection.uids(vector, k)
         if uids is None:

@@ -67,7 +67,7 @@ def query(
     Model and chunking are those of the index. "Quoted words" must occur, -words must not.
     """
     from rag_index.cli.render_passages import show_passages, warn, write_page
-    from rag_index.embed import load_embedder
+    from rag_index.embed import load_for_questions
     from rag_index.search import check_format, freshen, search
     from rag_index.settings import load_settings
     from rag_index.store import find_index, open_snapshot
@@ -77,7 +77,9 @@ def query(
     question = " ".join(text)
     with open_snapshot(find_index(Path(), index)) as snapshot:
         info = snapshot.info
-        found = search(snapshot, lambda: load_embedder(info.settings.embed), question, settings, where, report=warn)
+        found = search(
+            snapshot, lambda: load_for_questions(info.settings.embed), question, settings, where, report=warn
+        )
         found = freshen(snapshot, found)
         if html:
             write_page(html, snapshot, question, found)
@@ -101,7 +103,7 @@ def explain_place(
 ) -> None:
     """Say why a place is not among the answers: where build or search lost it, or how it ranks."""
     from rag_index.cli.terminal import say, say_json
-    from rag_index.embed import load_embedder
+    from rag_index.embed import load_for_questions
     from rag_index.search import why
     from rag_index.settings import load_settings
     from rag_index.store import find_index, open_snapshot
@@ -111,7 +113,7 @@ def explain_place(
     with open_snapshot(find_index(Path(), index)) as snapshot:
         stored = snapshot.info.settings.embed
         reason = why(
-            snapshot, lambda: load_embedder(stored), question, name, settings, line=line, where=_filter(path, kind)
+            snapshot, lambda: load_for_questions(stored), question, name, settings, line=line, where=_filter(path, kind)
         )
     if as_json:
         ranks = {"passage": reason.passage, "dense": reason.dense, "keyword": reason.keyword}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,15 @@ def load_embedder(settings: EmbedSettings, *, download: bool = False, report: Re
     from rag_index.embed.models import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(files, settings)
+
+
+def load_for_questions(settings: EmbedSettings, *, report: Reporter = ignore) -> Embedder:
+    """Load the model of an index to embed questions: on the processor, which is ready before a GPU is.
+
+    Raises:
+        ModelError: as `load_embedder` does.
+    """
+    return load_embedder(replace(settings, device="cpu"), report=report)
 
 
 def _openvino(files: ModelFiles, settings: EmbedSettings, report: Reporter) -> Embedder:

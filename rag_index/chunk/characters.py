@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from rag_index.chunk.cutting import Scope
-from rag_index.chunk.graphemes import border_after, border_before
+from rag_index.chunk.graphemes import border_after, border_before, joins
 
 BLANK_LINE = ("\n\n", "\r\n\r\n")
 LINE = ("\n", "\r")
@@ -157,7 +157,9 @@ class CharacterCutter:
         place = far
         while place - 1 > low and far - place < MOST_CLOSERS and self.text[place] in CLOSERS:
             place -= 1
-        return border_before(self.text, low, far if self.text[place] in CLOSERS else place)
+        tidy = border_before(self.text, low, place)
+        # Where there is none, a whole visible character matters more than how the next chunk begins.
+        return border_before(self.text, low, far) if self.text[tidy] in CLOSERS or joins(self.text, tidy) else tidy
 
 
 def last_space(text: str, start: int, far: int) -> int:

@@ -291,8 +291,8 @@ MUTANTS = {
     "conjoining jamo": ("graphemes", " or _hangul_joins(before, char)", ""),
     "closing marks stay with what they close": (
         "characters",
-        "        return border_before(self.text, low, far if self.text[place] in CLOSERS else place)",
-        "        return far",
+        "        tidy = border_before(self.text, low, place)",
+        "        tidy = border_before(self.text, low, far)",
     ),
 }
 

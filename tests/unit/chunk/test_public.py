@@ -197,3 +197,8 @@ def test_the_package_is_the_function():
     from rag_index.chunk import chunk_document as imported
 
     assert imported is chunk_document
+
+
+def test_a_letter_with_its_accent_stays_whole_before_closing_marks():
+    text = "a" * 7 + "e\u0301」。"
+    assert [item.text for item in chunk(text, size=5, overlap=0)] == ["a" * 5, "aae\u0301」", "。"]

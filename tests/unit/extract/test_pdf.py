@@ -89,6 +89,13 @@ def test_with_the_file_at_hand_rectangles_are_exact(name: str) -> None:
     pages.close()
 
 
+@pytest.mark.skipif(not CASES.exists(), reason="the shared cases are not on this machine")
+def test_right_to_left_words_keep_their_own_boxes() -> None:
+    data = (CASES / "right_to_left_01.pdf").read_bytes()
+    pairs = words_under(data, extract(data, "a.pdf"))
+    assert [pair for pair in pairs if not set(pair[0]) <= set(pair[1])] == []
+
+
 def test_text_outside_the_page_is_left_out_and_said() -> None:
     def page(canvas) -> None:
         canvas.setCropBox((0, 0, 150, 400))

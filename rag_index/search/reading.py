@@ -127,13 +127,28 @@ class Texts:
         cuts = sorted({at for each in borders(document) for at in each})
         body = self.body(id_)
         wide = _joined(widen(document.text, span, body) for span in spans)
-        return [self._part(document.text, span, cuts) for span in wide]
+        titles = [(block.start, block.end) for block in document.blocks if block.kind == "heading"]
+        return [self._part(document.text, span, cuts, titles) for span in wide]
 
-    def _part(self, text: str, span: Span, cuts: Sequence[int]) -> Part:
+    def _part(self, text: str, span: Span, cuts: Sequence[int], titles: Sequence[tuple[int, int]]) -> Part:
         inside = cuts[bisect_left(cuts, span.start) : bisect_right(cuts, span.end)]
-        sentences = split_sentences(text, span.start, span.end, inside)
+        sentences = _with_titles(split_sentences(text, span.start, span.end, inside), titles)
         hits = self.asked.weights.find(text, span.start, span.end)
         return Part(span, sentences, hits)
+
+
+def _with_titles(sentences: list[Span], titles: Sequence[tuple[int, int]]) -> list[Span]:
+    """Return the sentences, each heading as one with what follows it: alone it answers nothing."""
+    joined: list[Span] = []
+    open_ = False
+    for span in sentences:
+        start = joined.pop().start if open_ else span.start
+        joined.append(Span(start, span.end))
+        at = (
+            bisect_right(titles, span.end, key=lambda title: title[0]) - 1
+        )  # the last heading that begins before its end
+        open_ = at >= 0 and span.end <= titles[at][1]
+    return joined
 
 
 def widen(text: str, span: Span, body: Sequence[Span]) -> Span:

@@ -205,3 +205,18 @@ def test_the_order_of_insertion_does_not_matter(index_of, ask):
     forward, backward = index_of(texts), index_of(dict(reversed(texts.items())))
     for mode in MODES:
         assert ask(forward, "pump warranty", mode=mode) == ask(backward, "pump warranty", mode=mode)
+
+
+def test_a_heading_is_one_with_what_follows_it(tmp_path, embedder, ask):
+    from rag_index.extract import extract_bytes
+    from rag_index.pipeline import build_documents
+    from rag_index.settings import EmbedSettings, ExtractSettings, Settings
+    from rag_index.store import open_snapshot
+
+    text = b"# Loans\n\n## Pump loan\n\nA pump is lent for ten days.\n\n## Noise\n\nA hum is fine.\n"
+    document = extract_bytes(text, "a.md", ExtractSettings())
+    settings = Settings(embed=EmbedSettings(model="hash"))
+    build_documents([document], tmp_path / "index", settings, embedder=embedder, publish=False)
+    with open_snapshot(tmp_path / "index") as snapshot:
+        best = ask(snapshot, "pump loan", limit=1)[0]
+    assert best.text.startswith("# Loans\n\n## Pump loan\n\nA pump is lent for ten days.")

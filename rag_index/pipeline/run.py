@@ -23,6 +23,7 @@ from rag_index.settings import Settings
 from rag_index.store import Hint, Known, Layout, Manifest, Prepared
 from rag_index.store.failpoints import passing
 from rag_index.store.projection import Publication
+from rag_index.store.published import warn_about
 from rag_index.types import Document, Embedder, Event, Reporter, Status, Warn, ignore
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ def working(run: Run, root: Path) -> Iterator[Work]:
     work = open_work(run.layout, run.settings, root, run.model.loaded, run.model.load)
     run.model.expected = work.manifest
     try:
+        danger = warn_about(run.settings.store.url)
+        if danger:
+            run.warn(Warn("store-in-the-clear", danger))
         if run.settings.store.publish:
             run.publication = Publication(run.layout, work.manifest.folder, run.settings.store, report=run.report)
         yield work

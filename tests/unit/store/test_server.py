@@ -21,7 +21,7 @@ from rag_index.pipeline import build_documents, check
 from rag_index.settings import ChunkSettings, EmbedSettings, Settings, StoreSettings
 from rag_index.store import Layout, open_snapshot, published
 from rag_index.store.chroma import ChromaStore
-from rag_index.types import Document, Source
+from rag_index.types import Document, Event, Source
 
 pytestmark = pytest.mark.slow
 EMBED = EmbedSettings(model="hash")
@@ -170,6 +170,14 @@ def test_a_server_that_is_not_there_costs_only_the_copy(tmp_path: Path) -> None:
         build_documents(documents(3), tmp_path / "index", settings("http://127.0.0.1:9", "x1y"), embedder=EMBEDDER)
     with open_snapshot(tmp_path / "index") as snapshot:
         assert snapshot.info.counts.chunks == 3
+
+
+def test_a_server_elsewhere_is_warned_about_before_anything_is_sent(tmp_path: Path) -> None:
+    told: list[Event] = []
+    where = settings("http://rag-index.invalid:9", "x1y")
+    with pytest.raises(StoreError):
+        build_documents(documents(1), tmp_path / "index", where, embedder=EMBEDDER, report=told.append)
+    assert any("in the clear" in event.note for event in told if event.stage == "warning")
 
 
 def test_an_address_that_is_none_is_refused() -> None:

@@ -13,6 +13,8 @@ from rag_index.types import Warn
 
 FEW = 30
 """Questions below which intervals are too wide for most decisions."""
+ENDLESS = 20
+"""Times the questions at hand from which more of them are no way to settle anything."""
 REACH = 0.05
 """Adjusted p below which a configuration is worse than the best."""
 
@@ -130,7 +132,13 @@ def _words(
         words += [f"Highest is {top.name}: {shown}.", f"Cheapest of them is {taken}"]
     nearest = max(rest, key=lambda standing: standing.value.mean)
     if nearest.behind and nearest.behind.more_questions:
-        words.append(f"About {nearest.behind.more_questions} more questions would tell {top.name} from {nearest.name}.")
+        more = f"{float(f'{nearest.behind.more_questions:.2g}'):,.0f}"
+        if nearest.behind.more_questions > ENDLESS * count:
+            words.append(
+                f"No number of questions that one would write tells {top.name} from {nearest.name} ({more} more)."
+            )
+        else:
+            words.append(f"About {more} more questions would tell {top.name} from {nearest.name}.")
     elif nearest.behind and nearest.behind.more_questions is None:
         words.append(f"{top.name} and {nearest.name} answer every question equally well.")
     return words

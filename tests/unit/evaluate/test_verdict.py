@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -29,7 +30,12 @@ def test_configurations_that_can_not_be_told_apart_are_said_to_be_and_the_cheape
     assert verdict.recommended == 2  # fewer bytes than 0 and 1
     assert verdict.sentences[0] == "3 of 4 configurations can't be told apart by 60 questions; the other is worse."
     assert verdict.sentences[2].endswith("98 chunks. Take that one.")
-    assert "more questions would tell" in verdict.sentences[3]
+    assert re.fullmatch(r"About [\d,]+ more questions would tell character 200/50 from .*\.", verdict.sentences[3])
+
+
+def test_a_difference_that_no_number_of_questions_would_show_is_said_to_be_one():
+    verdict = judge(run_of([0.8, 0.79], questions=400, luck=0.9), "recall@3000")
+    assert verdict.sentences[-1].startswith("No number of questions that one would write tells")
 
 
 def test_equal_configurations_are_said_to_be_equal():

@@ -47,7 +47,9 @@ def _lines(
             end = cut if not text[cut - 1].isspace() else trim_space(text, start, cut)
             after = cut
             back = max(cut - overlap, start + 1)
-            if back < end:
+            if end <= done:  # nothing but white space was added
+                after = done
+            elif back < end:
                 after = find("\n", back - 1, end) + 1 or cutter.resume(back, end)
                 if after < start + progress or after >= end:
                     after = cut

@@ -39,6 +39,13 @@ def test_the_fused_walk_gives_what_the_plain_walk_gives(parts, joint, size, data
     assert list(quick_walk(text, region, Characters(size, overlap), CharacterCutter(text))) == plain
 
 
+def test_the_fused_walk_adds_no_overlap_behind_white_space_that_fills_a_chunk():
+    text = "word\nword\nword\n\t\nword"
+    region = Span(0, len(text))
+    plain = list(walk(text, region, Characters(14, 9), CharacterCutter(text)))
+    assert list(quick_walk(text, region, Characters(14, 9), CharacterCutter(text))) == plain
+
+
 class FullSegmentation(Sentences):
     """Every sentence of the text found first, from left to right; then asked about."""
 

@@ -59,13 +59,18 @@ def _message(message: Message, writer: Writer, attached: list[str], options: Ext
         writer.add("\n".join(lines), "headers")
         for part in _shown_parts(message, depth):
             if part.get_content_type() == "message/rfc822":
-                for inner in part.get_payload():  # a list of one message
-                    if isinstance(inner, Message):
-                        _message(inner, writer, attached, options, depth + 1)
+                _inner(part, writer, attached, options, depth + 1)
             elif part.get_content_maintype() == "text" and not _is_attached(part):
                 _body(part, writer, options)
             else:
                 attached.append(_name(part))
+
+
+def _inner(part: Message, writer: Writer, attached: list[str], options: ExtractSettings, depth: int) -> None:
+    """Write the message that an attached one holds: its payload is a list of one."""
+    for inner in part.get_payload():
+        if isinstance(inner, Message):
+            _message(inner, writer, attached, options, depth)
 
 
 def _shown_parts(message: Message, depth: int) -> Iterator[Message]:

@@ -45,10 +45,10 @@ def _slide(archive: Archive, part: str, number: int, writer: Writer, options: Ex
     begin = len(writer.blocks)
     with writer.inside("slide", f"slide {number}", role="hidden" if unseen else "body"):
         _shapes(child(root, "cSld", "spTree"), writer, title, 0)
-        for kind, notes in relations(archive, part).values():
-            if kind == "notesSlide" and notes in archive:
-                with writer.inside("note", f"notes of slide {number}"):
-                    _notes(child(archive.xml(notes), "cSld", "spTree"), writer)
+        targets = relations(archive, part).values()
+        for notes in [target for kind, target in targets if kind == "notesSlide" and target in archive]:
+            with writer.inside("note", f"notes of slide {number}"):
+                _notes(child(archive.xml(notes), "cSld", "spTree"), writer)
     if title and len(writer.blocks) > begin:
         slide = writer.blocks[begin]
         writer.blocks.append(Block(slide.start, slide.end, "section", title[0], slide.role, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from rag_index.search.ranking import Candidate
 from rag_index.search.reading import Part, Texts, widen
@@ -88,14 +89,13 @@ def select(texts: Texts, items: Iterable[Item], settings: SearchSettings) -> lis
 def _sentences(texts: Texts, candidates: Sequence[Candidate]) -> Iterator[Item]:
     """Yield each sentence that stands in a candidate, with the best candidate that holds half of it or more."""
     taken: set[tuple[int, Span]] = set()
-    for least in (0.5, 0.0):  # a sentence longer than its chunks may have no half in any
-        for each in candidates:
-            part = texts.part(each.row.document, each.row.start)
-            for at in _within(part, each, least):
-                span = part.sentences[at]
-                if (each.row.document, span) not in taken:
-                    taken.add((each.row.document, span))
-                    yield _sentence(texts, part, at, each)
+    for least, each in product((0.5, 0.0), candidates):  # a sentence longer than its chunks may have no half in any
+        part = texts.part(each.row.document, each.row.start)
+        for at in _within(part, each, least):
+            span = part.sentences[at]
+            if (each.row.document, span) not in taken:
+                taken.add((each.row.document, span))
+                yield _sentence(texts, part, at, each)
 
 
 def _within(part: Part, chunk: Candidate, least: float) -> Iterator[int]:

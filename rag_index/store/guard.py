@@ -57,10 +57,10 @@ def _functions(value: Any) -> Iterable[str]:  # noqa: ANN401 (JSON)
         if isinstance(at, list):
             pending.extend(at)
         elif isinstance(at, dict):
-            for key, inner in at.items():
-                if key == "embedding_function" and inner and not _harmless(inner):
-                    yield str(inner.get("name") or inner.get("type")) if isinstance(inner, dict) else str(inner)
-                pending.append(inner)
+            pending.extend(at.values())
+            named = at.get("embedding_function")
+            if named and not _harmless(named):
+                yield str(named.get("name") or named.get("type")) if isinstance(named, dict) else str(named)
 
 
 def _harmless(function: Any) -> bool:  # noqa: ANN401 (JSON)

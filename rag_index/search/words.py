@@ -92,7 +92,7 @@ def _patterns(terms: tuple[str, ...], *, accented: bool) -> list[re.Pattern[str]
     openings = sorted({_opening(term) for term in terms if not is_unspaced(term[0])})
     patterns = []
     if openings:
-        words = "|".join("".join(map(_letter, each)) if accented else re.escape(each) for each in openings)
+        words = "|".join(_spelled(each) if accented else re.escape(each) for each in openings)
         begins = r"(?:(?<![^\W_])|(?<=[a-z\d])(?=[A-Z]))"  # a word, or a capital inside camelCase
         patterns.append(re.compile(rf"{begins}(?i:{words})[^\W_]*(?:[\u0300-\u036f\u00ad]+[^\W_]*)*"))
     if pairs:
@@ -114,6 +114,17 @@ def _opening(term: str) -> str:
 
 
 _STEM = 4
+
+
+def _spelled(opening: str) -> str:
+    """Return a pattern for the beginning of a word in all its spellings."""
+    parts = re.split("(oe|ae)", opening)
+    return "".join(
+        f"(?:{_letter(p[0])}{_letter(p[1])}|[{_ONE[p]}])" if p in _ONE else "".join(map(_letter, p)) for p in parts
+    )
+
+
+_ONE = {"oe": "œŒ", "ae": "æÆ"}
 
 
 def _letter(char: str) -> str:

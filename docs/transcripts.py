@@ -18,6 +18,9 @@ PAGES = ("README.md", "docs/tutorial.md", "docs/how-to/incremental-builds.md", "
 """Pages whose ``console`` blocks are run; within a page a command sees what those above it left behind."""
 
 PLAIN = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+HOME = "/home/you"
+"""What pages show in place of the folder's own name."""
+
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n?", re.MULTILINE)
 # Scores and times differ from machine to machine, and that is no reason to call a page stale.
@@ -42,7 +45,7 @@ class Shell:
             text=True,
             check=False,
         )
-        return done.returncode, done.stdout
+        return done.returncode, done.stdout.replace(str(self.folder), HOME)
 
 
 @contextmanager

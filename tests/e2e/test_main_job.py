@@ -22,7 +22,7 @@ def rag_index(*arguments: str | Path, given: str = "", cwd: Path | None = None, 
         capture_output=True,
         text=True,
         cwd=cwd,
-        env=os.environ | {"HOME": os.environ["RAG_INDEX_CACHE_DIR"]},
+        env=os.environ | {"HOME": os.environ["RAG_INDEX_CACHE_DIR"], "RAG_INDEX_STORE_PUBLISH": "true"},
         check=False,
     )
     assert done.returncode == code, done.stderr
@@ -83,12 +83,11 @@ def test_answers_are_slices_of_the_files_and_none_overlaps_another(reports) -> N
     assert hits[0]["path"] == "finance.md"
 
 
-@pytest.mark.slow
-@pytest.mark.model
-def test_every_chunk_is_the_slice_of_its_document_and_what_chroma_holds(reports) -> None:
+def test_every_chunk_is_the_slice_of_its_document_and_what_chroma_holds(shared, tmp_path) -> None:
     from rag_index.store import open_snapshot
 
-    corpora, index, first, _ = reports
+    corpora, index = shared / "data" / "chunking_evaluation" / "corpora", tmp_path / "X"
+    first = as_json("build", corpora, "--index", index, "--model", "hash")
     assert as_json("check", "--index", index)["ok"]
     with open_snapshot(index) as snapshot:
         rows = [row for document in snapshot.documents() for row in snapshot.chunks_of(document.id)]
@@ -109,12 +108,13 @@ def in_chroma(index: Path) -> dict[str, str]:
         "import json, sys\n"
         "from pathlib import Path\n"
         "import chromadb\n"
-        "(folder,) = {file.parent for file in Path(sys.argv[1]).rglob('chroma.sqlite3')}\n"
-        "client = chromadb.PersistentClient(str(folder))\n"
+        "from rag_index.store.published import chroma_folder\n"
+        "client = chromadb.PersistentClient(str(chroma_folder(Path(sys.argv[1]))))\n"
         "got = client.get_collection('rag_index', embedding_function=None).get(include=['documents'])\n"
         "print(json.dumps(dict(zip(got['ids'], got['documents']))))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, index], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code, index], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 

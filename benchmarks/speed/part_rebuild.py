@@ -20,7 +20,7 @@ def measure() -> dict:
     row = {
         "what": f"one word put at the top of a file of {counts['chunks']} chunks, texts embedded again",
         "ours": str(embedded),
-        "others": "LangChain's indexing API 175, LlamaIndex's pipeline 108 (measured before, not in this run)",
+        "others": "-",
     }
     return {
         "unchanged": unchanged.figures(),

@@ -212,9 +212,10 @@ def speed(sets: dict[str, Data]) -> dict[str, float]:
 
 def rows(results: dict[str, object]) -> list[dict[str, str]]:
     """Return the rows for the README."""
-    plain_, models = results["plain MiniLM"], results["models"]
+    plain_, models, asked = results["plain MiniLM"], results["models"], results["questions"]
     assert isinstance(plain_, dict)
     assert isinstance(models, dict)
+    assert isinstance(asked, dict)
     names = {
         "en": "English",
         "es": "Spanish",
@@ -229,7 +230,7 @@ def rows(results: dict[str, object]) -> list[dict[str, str]]:
         )
         made.append(
             {
-                "what": f"right paragraph first, {name}",
+                "what": f"right paragraph first, {name} ({asked[key.partition('>')[0]]} questions)",
                 "ours": ours,
                 "others": f"MiniLM alone, as other tools use it {plain_[key]['hit@1']:.3f}",
             }

@@ -64,7 +64,7 @@ def matches(row: DocumentRow, where: Filter) -> bool:
     if where.modified_since is not None and row.mtime_ns < where.modified_since * 1e9:
         return False
     meta: Any = row.meta
-    if any(str(meta.get(name)) != value for name, value in where.meta):
+    if any(name not in meta or str(meta[name]) != value for name, value in where.meta):
         return False
     return not where.paths or any(glob(pattern).fullmatch(row.path) for pattern in where.paths)
 

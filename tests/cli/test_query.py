@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -125,3 +127,56 @@ def test_no_index_is_exit_code_3(docs, capsys) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     assert json.loads(err)["hint"] == "Run: rag-index build PATH"
+
+
+@pytest.mark.parametrize(
+    ("options", "paths"),
+    [
+        (["--type", "markdown"], {"guide.md", "fr/garantie.md"}),
+        (["--type", "pdf"], set()),
+        (["--type", "pdf", "--type", "markdown", "--path", "fr/**"], {"fr/garantie.md"}),
+        (["--heading", "garantie"], {"fr/garantie.md"}),
+        (["--heading", "pump guide"], {"guide.md"}),
+        (["--meta", "author=Kim"], set()),
+        (["--since", "2001-02-03"], {"guide.md", "fr/garantie.md"}),
+        (["--since", "2001-02-03T04:05:06Z"], {"guide.md", "fr/garantie.md"}),
+        (["--since", "2999-01-01"], set()),
+    ],
+    ids=" ".join,
+)
+def test_filters_leave_only_what_fits(indexed, options, paths, capsys) -> None:
+    assert query("pump garantie", "--passages", "chunk", *options, "--json") == 0
+    assert {hit["path"] for hit in json.loads(capsys.readouterr().out)["hits"]} == paths
+
+
+def test_since_is_a_day_or_a_moment_in_any_zone(docs, capsys) -> None:
+    noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    os.utime(docs / "guide.md", (noon.timestamp(), noon.timestamp()))
+    os.utime(docs / "fr" / "garantie.md", (0, 0))
+    assert main(["build", "docs", "--model", "hash", "-q"]) == 0
+    table = {
+        "2026-01-30": 1,
+        "2026-01-31T12:00Z": 1,
+        "2026-01-31T21:00+09:00": 1,
+        noon.astimezone().replace(tzinfo=None).isoformat(): 1,
+        "2026-01-31T12:00:01Z": 0,
+        "2026-02-02": 0,
+    }
+    found = {}
+    for since in table:
+        assert query("pump garantie", "--passages", "chunk", "--since", since, "--json") == 0
+        found[since] = len(json.loads(capsys.readouterr().out)["hits"])
+    assert found == table
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "hint"),
+    [
+        (["--since", "lately"], "--since is 'lately' but must be a date", "Write --since 2026-01-31."),
+        (["--meta", "author"], "--meta is 'author' but must be NAME=VALUE", "Write --meta author=Kim."),
+    ],
+    ids=["since", "meta"],
+)
+def test_a_filter_that_cant_be_read_is_an_error_with_a_hint(indexed, options, error, hint, capsys) -> None:
+    assert query("pump", *options) == 2
+    assert capsys.readouterr() == ("", f"error: {error}\nhint: {hint}\n")

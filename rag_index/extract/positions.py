@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
@@ -46,6 +46,15 @@ def heading_path(document: Document, at: int) -> tuple[str, ...]:
     outermost_first = reversed(titles)
     # A chapter and the heading it begins with are one title.
     return tuple(title for title, _ in groupby(outermost_first))
+
+
+def heading_paths(document: Document, start: int, end: int) -> list[tuple[str, ...]]:
+    """Return the heading path at `start` and that of each titled block that begins before `end`, in order."""
+    blocks = document.blocks
+    first = bisect_right(blocks, start, key=lambda block: block.start)
+    last = bisect_left(blocks, end, first, key=lambda block: block.start)
+    inside = (block.start for block in blocks[first:last] if block.kind in _TITLED)
+    return [*dict.fromkeys(heading_path(document, at) for at in (start, *inside))]
 
 
 def _enclosing(blocks: tuple[Block, ...], at: int) -> Iterable[int]:

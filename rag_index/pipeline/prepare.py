@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from rag_index.chunk import chunk_document, count_tokens
 from rag_index.embed.cache import vector_key
 from rag_index.extract.fold import Folded, fold
-from rag_index.extract.positions import heading_path
+from rag_index.extract.positions import heading_path, heading_paths
 from rag_index.pipeline.languages import language_of
 from rag_index.settings import Settings
-from rag_index.store import HEADING_SEPARATOR, Hint, Piece, Prepared
+from rag_index.store import HEADING_SEPARATOR, PATH_SEPARATOR, Hint, Piece, Prepared
 from rag_index.store.keywords import index_terms
 from rag_index.store.schema import text_hash
 from rag_index.types import Document, Embedder, Ledger, ModelInfo, Span, Tokens
@@ -74,8 +74,8 @@ def _before(titles: Sequence[str]) -> str:
 
 def _piece(document: Document, folded: Folded, span: Span, tokens: int, settings: Settings, info: ModelInfo) -> Piece:
     text, search_text = span.of(document.text), folded.slice(span.start, span.end)
-    titles = heading_path(document, span.start)
-    embedded = (_before(titles) if settings.chunk.heading_context else "") + search_text
+    paths = heading_paths(document, span.start, span.end)
+    embedded = (_before(paths[0]) if settings.chunk.heading_context else "") + search_text
     digest = text_hash(text)
     return Piece(
         start=span.start,
@@ -85,7 +85,7 @@ def _piece(document: Document, folded: Folded, span: Span, tokens: int, settings
         key=vector_key(info, embedded),
         embedded=embedded,
         terms=index_terms(search_text),
-        heading=HEADING_SEPARATOR.join(titles),
+        heading=PATH_SEPARATOR.join(HEADING_SEPARATOR.join(titles) for titles in paths),
         tokens=tokens,
     )
 

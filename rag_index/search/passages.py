@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from rag_index.extract.positions import heading_paths
 from rag_index.search.ranking import Candidate
 from rag_index.search.reading import Part, Texts, widen
 from rag_index.settings import SearchSettings
@@ -47,17 +48,27 @@ class Group:
     items: list[Item]
 
 
-def offer(texts: Texts, candidates: Sequence[Candidate], settings: SearchSettings) -> list[Item]:
-    """Return what the candidates have to offer, best first, each text once; equal scores by path and place."""
+def offer(texts: Texts, candidates: Sequence[Candidate], settings: SearchSettings, heading: str = "") -> list[Item]:
+    """Return what the candidates have to offer, best first, each text once; equal scores by path and place.
+
+    With a `heading`, only what reaches below a title that contains it: a chunk may hold more than one section.
+    """
     if settings.passages == "sentence":
         items = list(_sentences(texts, candidates))
     else:
         items = list(_chunks(texts, candidates, grown=settings.passages == "window"))
+    if heading:
+        items = [item for item in items if _is_below(texts, item, heading.casefold())]
     paths = {item.document: texts.document(item.document).source.path for item in items}
     if not settings.rerank:  # its scores are what counts then
         items = [item for item in items if item.score >= settings.min_score]
     items.sort(key=lambda item: (-round(item.score, 6), paths[item.document], item.span))
     return _without_copies(texts, items)
+
+
+def _is_below(texts: Texts, item: Item, wanted: str) -> bool:
+    paths = heading_paths(texts.document(item.document), item.span.start, item.span.end)
+    return any(wanted in title.casefold() for titles in paths for title in titles)
 
 
 def select(texts: Texts, items: Iterable[Item], settings: SearchSettings) -> list[Group]:

@@ -84,7 +84,7 @@ def offers(
     asked = ask(snapshot, embedder, question, settings, mix)
     candidates = rank(snapshot, asked, settings, where)[: max(READ, settings.limit * 2)]
     texts = Texts(snapshot, asked, candidates, furniture=snapshot.info.settings.extract.keep_furniture)
-    items = offer(texts, candidates, settings)
+    items = offer(texts, candidates, settings, where.heading if where else "")
     return texts, rerank(texts, items, question, settings) if settings.rerank else items
 
 

@@ -7,6 +7,7 @@ from rag_index.store.manifest import Manifest
 from rag_index.store.published import Published, chroma_folder, published
 from rag_index.store.rows import (
     HEADING_SEPARATOR,
+    PATH_SEPARATOR,
     ChunkRow,
     Counts,
     DocumentRow,
@@ -21,6 +22,7 @@ from rag_index.store.snapshot import Snapshot, open_snapshot
 __all__ = [
     "FOLDER",
     "HEADING_SEPARATOR",
+    "PATH_SEPARATOR",
     "ChunkRow",
     "Counts",
     "DocumentRow",

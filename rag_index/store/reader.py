@@ -22,7 +22,7 @@ from rag_index.store.languages import LanguageRow, read_languages
 from rag_index.store.layout import REPAIR, Layout
 from rag_index.store.matrix import map_rows, verify_rows
 from rag_index.store.packing import unpack_document, unpack_path
-from rag_index.store.rows import HEADING_SEPARATOR, ChunkRow, Counts, DocumentRow, IndexInfo, Known
+from rag_index.store.rows import HEADING_SEPARATOR, PATH_SEPARATOR, ChunkRow, Counts, DocumentRow, IndexInfo, Known
 from rag_index.store.seal import seal_holds
 from rag_index.store.selection import matches
 from rag_index.store.stored import read_known
@@ -286,7 +286,8 @@ class Reader:
 
 
 def _titles(heading: str) -> tuple[str, ...]:
-    return tuple(heading.split(HEADING_SEPARATOR)) if heading else ()
+    at_start = heading.partition(PATH_SEPARATOR)[0]
+    return tuple(at_start.split(HEADING_SEPARATOR)) if at_start else ()
 
 
 def _document_row(row: Any) -> DocumentRow:  # noqa: ANN401 (a row of SQLite)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rag_index.errors import IndexDamagedError
 from rag_index.store.layout import REPAIR
 from rag_index.store.reader import Reader
-from rag_index.store.rows import HEADING_SEPARATOR
+from rag_index.store.rows import HEADING_SEPARATOR, PATH_SEPARATOR
 
 if TYPE_CHECKING:
     from rag_index.types import Matrix
@@ -56,8 +56,8 @@ def _entry(row: Any) -> Entry:  # noqa: ANN401 (a row of SQLite)
         "start_index": start,  # LangChain's name
         "content_hash": sha256[:16],
     }
-    if heading:
-        metadata["heading"] = heading.replace(HEADING_SEPARATOR, " > ")
+    if at_start := heading.partition(PATH_SEPARATOR)[0]:
+        metadata["heading"] = at_start.replace(HEADING_SEPARATOR, " > ")
     if title:
         metadata["title"] = title
     return Entry(text, uid.hex(), slot, document, metadata)

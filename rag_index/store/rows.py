@@ -56,7 +56,8 @@ class Piece:
         key: Key of its vector.
         embedded: What the model reads.
         terms: What the keyword search reads.
-        heading: Titles of the enclosing sections, joined by ``HEADING_SEPARATOR``.
+        heading: Titles of the sections around its start, joined by ``HEADING_SEPARATOR``; after a ``PATH_SEPARATOR``
+            those of each section that begins inside.
         tokens: Tokens, those added to every text included.
     """
 
@@ -72,6 +73,7 @@ class Piece:
 
 
 HEADING_SEPARATOR = "\x1f"
+PATH_SEPARATOR = "\x1e"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class ChunkRow:
         start: First code point.
         end: One past the last.
         total: Chunks of its document.
-        heading: Titles of the enclosing sections, outermost first.
+        heading: Titles of the sections around its start, outermost first.
     """
 
     id: int

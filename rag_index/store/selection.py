@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_index.store.rows import HEADING_SEPARATOR, DocumentRow
+from rag_index.store.rows import HEADING_SEPARATOR, PATH_SEPARATOR, DocumentRow
 from rag_index.types import Filter
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Chunks:
         self._headings = connection.execute("SELECT id, path FROM headings").fetchall()
 
     def choose(self, documents: Iterable[int], heading: str) -> Chosen:
-        """Return the chunks of `documents`, if need be only those below a title that contains `heading`."""
+        """Return the chunks of `documents`, if need be only those that reach below a title that contains `heading`."""
         mask = np.isin(self._document, np.fromiter(documents, np.int64))
         if heading:
             wanted = heading.casefold()
@@ -53,8 +53,9 @@ class Chunks:
         return Chosen(self._id[mask], self._slot[mask], self._text[mask])
 
 
-def _under(path: str, wanted: str) -> bool:
-    return any(wanted in title.casefold() for title in path.split(HEADING_SEPARATOR))
+def _under(paths: str, wanted: str) -> bool:
+    titles = paths.replace(PATH_SEPARATOR, HEADING_SEPARATOR).split(HEADING_SEPARATOR)
+    return any(wanted in title.casefold() for title in titles)
 
 
 def matches(row: DocumentRow, where: Filter) -> bool:

@@ -137,6 +137,7 @@ def test_no_index_is_exit_code_3(docs, capsys) -> None:
         (["--type", "pdf", "--type", "markdown", "--path", "fr/**"], {"fr/garantie.md"}),
         (["--heading", "garantie"], {"fr/garantie.md"}),
         (["--heading", "pump guide"], {"guide.md"}),
+        (["--heading", "noise"], {"guide.md"}),
         (["--meta", "author=Kim"], set()),
         (["--since", "2001-02-03"], {"guide.md", "fr/garantie.md"}),
         (["--since", "2001-02-03T04:05:06Z"], {"guide.md", "fr/garantie.md"}),

@@ -94,6 +94,10 @@ def show(
         Path | None,
         typer.Option("--png", metavar="PNG", help="Draw the page of a PDF with the place marked into this file."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page with the place marked in the text around it."),
+    ] = None,
     index: IndexDir = None,
     config: ConfigFile = None,
     flags: Flags,
@@ -103,7 +107,7 @@ def show(
 
     The text is the one in the index, if the document is in it, else the file's.
     """
-    from rag_index.cli.pictures import save_passage
+    from rag_index.cli.pictures import save_page, save_passage
     from rag_index.cli.places import find_place
     from rag_index.cli.reading import file_of, open_document
     from rag_index.cli.render_documents import show_place
@@ -114,6 +118,8 @@ def show(
     span = find_place(document, line=line, page=page, start=start, end=end)
     if png:
         save_passage(document, file_of(place, document, index), span, page, png, settings.extract)
+    if html:
+        save_page(document, span, html)
     show_place(document, span, lines, as_json=as_json)
 
 

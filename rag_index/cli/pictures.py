@@ -1,4 +1,4 @@
-"""Pages of a PDF as pictures, into a file that the user names."""
+"""Pages of a PDF as pictures, and documents as HTML, into a file that the user names."""
 
 from __future__ import annotations
 
@@ -35,9 +35,20 @@ def save_passage(
     _write(out, passage_png(file, document, [span] if span else [], number, settings))
 
 
-def _write(out: Path, png: bytes) -> None:
+def save_page(document: Document, span: Span | None, out: Path) -> None:
+    """Write an HTML page with the text around `span`, which is marked; the whole text if there is none.
+
+    Raises:
+        UsageError: `out` can't be written.
+    """
+    from rag_index.search import document_page
+
+    _write(out, document_page(document, span).encode())
+
+
+def _write(out: Path, content: bytes) -> None:
     try:
-        out.write_bytes(png)
+        out.write_bytes(content)
     except OSError as error:
         raise UsageError(f"can't write {out}: {error.strerror}", "Name another file.") from error
     note(safe(f"wrote {out}"))

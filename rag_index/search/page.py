@@ -51,13 +51,14 @@ def as_page(snapshot: Snapshot, question: str, passages: Sequence[Passage]) -> s
     return _page(question, articles or ['<p class="note">No passages found.</p>'])
 
 
-def document_page(document: Document, span: Span, title: str = "") -> str:
-    """Return a page with the document around `span`, which is marked."""
-    return _page(title or document.source.path, [f"<article>{_text(document, span, (span,))}</article>"])
+def document_page(document: Document, span: Span | None) -> str:
+    """Return a page with the document around `span`, which is marked; with all of its text if there is none."""
+    text = _text(document, span, (span,)) if span else f'<p class="text" dir="auto">{_clean(document.text)}</p>'
+    return _page(_decoded(document.source.path), [f"<article>{text}</article>"])
 
 
 def _page(title: str, articles: Iterable[str]) -> str:
-    shown = escape(" ".join(title.split()))
+    shown = _clean(" ".join(title.split()))
     return (
         f'<!doctype html>\n<html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
         f'content="{_POLICY}"><meta name="viewport" content="width=device-width"><title>{shown}</title>'
@@ -138,7 +139,12 @@ def _stand_in(char: str) -> str:
 
 
 def _shown(path: str) -> str:
-    return _clean(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return _clean(_decoded(path))
+
+
+def _decoded(path: str) -> str:
+    """Return a path without the surrogates that stand for undecodable bytes."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _figures(path: Path, rects: Sequence[Rect]) -> Iterable[str]:

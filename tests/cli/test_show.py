@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -93,4 +96,58 @@ def test_a_place_that_isnt_there_is_an_error(docs, arguments, code, error, hint,
 def test_a_name_that_the_index_doesnt_know_is_answered_with_the_nearest(indexed, capsys) -> None:
     assert main(["show", "fr/garanti.md", "--index", "docs"]) == 2
     error = "error: fr/garanti.md is neither a file nor a document of the index\nhint: Did you mean 'fr/garantie.md'?\n"
+    assert capsys.readouterr() == ("", error)
+
+
+MARKUP = """<script>alert("1")</script> &amp; &lt;b&gt;
+<b>The</b> <script src='x.js'>pump</script> & costs &euro; 5 </p></body>
+<img src=x onerror=alert(2)> \x1b[31m end
+"""
+
+
+class Page(HTMLParser):
+    """The tags, the shown text and the marked text of a page."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = self.marked = ""
+        self.feed(file.read_text())
+
+    def handle_starttag(self, tag, _attrs) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag) -> None:
+        self.tags.append(f"/{tag}")
+
+    def handle_data(self, data) -> None:
+        self.text += data
+        self.marked += data if self.tags[-1:] == ["mark"] else ""
+
+
+@pytest.mark.parametrize(("place", "marked"), [("docs/evil.txt:2", MARKUP.splitlines()[1]), ("docs/evil.txt", "")])
+def test_a_page_shows_markup_in_a_document_as_text(docs, place, marked, capsys) -> None:
+    (docs / "evil.txt").write_text(MARKUP)
+    assert main(["show", place, "--html", "out.html"]) == 0
+    assert capsys.readouterr().err == "wrote out.html\n"
+    page = Page(Path("out.html"))
+    assert MARKUP.replace("\x1b", "\ufffd") in page.text
+    assert page.marked.rstrip("\n") == marked
+    assert not {"script", "b", "img"} & set(page.tags)
+    assert page.tags.count("/body") == 1
+
+
+def test_a_page_of_a_file_whose_name_is_markup_or_no_text_shows_it(docs, capsys) -> None:
+    names = [b"<script>x&amp;.txt", b"caf\xe9.txt"]
+    for name in names:
+        path = os.fsdecode(os.fsencode(docs) + b"/" + name)
+        Path(path).write_text("pump\n")
+        assert main(["show", path, "--html", "out.html"]) == 0
+        assert "script" not in Page(Path("out.html")).tags
+    assert "caf\ufffd.txt" in Path("out.html").read_text()
+
+
+def test_a_page_that_cant_be_written_is_an_error(docs, capsys) -> None:
+    assert main(["show", "docs/guide.md:7", "--html", "no/out.html"]) == 2
+    error = "error: can't write no/out.html: No such file or directory\nhint: Name another file.\n"
     assert capsys.readouterr() == ("", error)

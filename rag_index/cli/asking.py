@@ -92,7 +92,7 @@ def query(
 @command("why", settings=("search",), example='rag-index why "how long is the warranty" manual.md:12')
 def explain_place(
     question: Annotated[str, typer.Argument(metavar="TEXT", help="The question.")],
-    place: Annotated[str, typer.Argument(metavar="PATH[:LINE]", help="Where the answer stands.")],
+    place: Annotated[str, typer.Argument(metavar="PATH[:LINE]", help="Where the answer stands, as query prints it.")],
     *,
     path: Globs = None,
     kind: Kinds = None,
@@ -102,6 +102,7 @@ def explain_place(
     as_json: Json = False,
 ) -> None:
     """Say why a place is not among the answers: where build or search lost it, or how it ranks."""
+    from rag_index.cli.reading import name_in, split_place
     from rag_index.cli.terminal import say, say_json
     from rag_index.embed import load_for_questions
     from rag_index.search import why
@@ -109,9 +110,10 @@ def explain_place(
     from rag_index.store import find_index, open_snapshot
 
     settings = load_settings(flags, config=config).settings.search
-    name, line = _place(place)
-    with open_snapshot(find_index(Path(), index)) as snapshot:
-        stored = snapshot.info.settings.embed
+    named, line = split_place(place)
+    near = Path(named).parent if Path(named).exists() else Path()
+    with open_snapshot(find_index(near, index)) as snapshot:
+        stored, name = snapshot.info.settings.embed, name_in(snapshot, named)
         reason = why(
             snapshot, lambda: load_for_questions(stored), question, name, settings, line=line, where=_filter(path, kind)
         )
@@ -120,12 +122,6 @@ def explain_place(
         say_json({"query": question, "path": name, "line": line, "stage": reason.stage, "reason": reason.text} | ranks)
     else:
         say(reason.text)
-
-
-def _place(place: str) -> tuple[str, int | None]:
-    """Split ``PATH[:LINE]``."""
-    path, colon, line = place.rpartition(":")
-    return (path, int(line)) if colon and line.isdecimal() else (place, None)
 
 
 def _filter(

@@ -8,12 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BufferedReader
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from rag_index.cli.terminal import note, safe
 from rag_index.errors import IndexMissingError, UnknownNameError, UsageError
 from rag_index.settings import Settings
 from rag_index.types import Chunk, Document
+
+if TYPE_CHECKING:
+    from rag_index.store import Snapshot
 
 STDIN = "-"
 _BLOCK = 1 << 16
@@ -92,6 +95,22 @@ def _opened(file: str) -> BufferedReader:
         raise UsageError(f"can't read {file}: {error.strerror}", "Check the path.") from error
 
 
+def split_place(place: str) -> tuple[str, int | None]:
+    """Return the path and the line of ``PATH[:LINE]``; a file whose name ends like that is a path."""
+    if not Path(place).exists() and (found := _PLACE.fullmatch(place)):
+        return found["path"], int(found["line"])
+    return place, None
+
+
+def name_in(snapshot: Snapshot, path: str) -> str:
+    """Return what the index calls the document that `path` names, as the index does or as a file from here."""
+    root, here = snapshot.info.root.resolve(), Path(path).resolve()
+    if not here.is_relative_to(root) or any(row.path == path for row in snapshot.documents()):
+        return path
+    name = here.relative_to(root).as_posix()
+    return name if any(row.path == name for row in snapshot.documents()) else path
+
+
 def open_document(place: str, index: Path | None, settings: Settings) -> tuple[Document, int | None]:
     """Return the document that ``PATH[:LINE]`` names, and the line.
 
@@ -99,9 +118,7 @@ def open_document(place: str, index: Path | None, settings: Settings) -> tuple[D
         UsageError: neither a file nor the index has that name.
         IndexMissingError: there is no index at `index`.
     """
-    path, line = place, None
-    if not Path(place).exists() and (found := _PLACE.fullmatch(place)):
-        path, line = found["path"], int(found["line"])
+    path, line = split_place(place)
     return _indexed(path, index) or read_file(path, settings), line
 
 
@@ -128,11 +145,10 @@ def _indexed(path: str, index: Path | None) -> Document | None:
             raise
         return None
     with open_snapshot(folder) as snapshot:
-        root, here = snapshot.info.root.resolve(), file.resolve()
-        names = {path, here.relative_to(root).as_posix() if here.is_relative_to(root) else path}
         rows = {row.path: row for row in snapshot.documents()}
-        for name in names & rows.keys():
-            return snapshot.document(rows[name].id)
+        row = rows.get(name_in(snapshot, path))
+        if row:
+            return snapshot.document(row.id)
     if file.exists():
         return None
     error = UnknownNameError.named("document", path, rows)

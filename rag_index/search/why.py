@@ -78,6 +78,8 @@ def _span(document: Document, line: int | None) -> Span:
     if line is None:
         return Span(0, len(document.text))
     starts = line_starts(document.text)
+    if len(starts) > 1 and starts[-1] == len(document.text):  # what follows the last newline is no line
+        starts.pop()
     if not 1 <= line <= len(starts):
         raise UsageError(
             f"{document.source.path} has {len(starts):,} lines, no line {line:,}", "Name a line that is there."

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 from rag_index.errors import IndexMismatchError, StoreError, UsageError
 from rag_index.store.guard import refuse_functions, refuse_poisoned
@@ -193,11 +195,21 @@ def _client(place: Path | str) -> Any:  # noqa: ANN401 (chromadb's)
         raise UsageError(f"store.url is {place!r} but must be http://host:port", "Give --store a full address.")
     secure = url.scheme == "https"
     quiet.chroma_client_auth_provider = None
+    _heartbeat(place)
     client: Any = chromadb.HttpClient(url.hostname, url.port or (443 if secure else 8000), ssl=secure, settings=quiet)
     session = getattr(client._server, "_session", None)  # noqa: SLF001 (chromadb offers no time-out)
     if session is not None:
         session.timeout = TIMEOUT_S
     return client
+
+
+def _heartbeat(url: str) -> None:
+    """Raise OSError unless the server answers: chromadb leaves a socket open for each client that it fails to make."""
+    try:
+        urlopen(f"{url.rstrip('/')}/api/v2/heartbeat", timeout=TIMEOUT_S).close()  # noqa: S310 (http or https, checked)
+    except HTTPError as error:
+        error.close()
+        raise
 
 
 def _call(place: str, action: Callable[[], T], *, tries: float = 0.0) -> T:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Mix:
     """What the parts of a score weigh.
 
-    Found by measurement (benchmarks/retrieval): fixed on the questions of even number and scored on the odd ones, and
-    the reverse, weights near these reach the same within a point.
+    Found by trials on all questions of benchmarks/retrieval, then scored on the even and the odd ones apart; choosing
+    them on one half and scoring on the other (that benchmark without ``--quick``) has not been run yet.
 
     Attributes:
         keywords: The words, where the model knows the question's language; the rest is the cosine's.

@@ -24,7 +24,7 @@ from rag_index.store.matrix import BLOCK, VectorFile
 from rag_index.store.packing import pack_document, pack_path, unpack_document
 from rag_index.store.rows import Hint, Known, Piece, Prepared
 from rag_index.store.schema import transaction
-from rag_index.store.seal import seal, seal_holds, unseal
+from rag_index.store.seal import close_sealed, seal, seal_holds, unseal
 from rag_index.store.stored import read_known, unpack_live
 from rag_index.types import Document, Ledger, ModelInfo
 
@@ -110,17 +110,14 @@ class Manifest:
         self.close()
 
     def close(self) -> None:
-        """Put the seal on and close the files.
-
-        The last connection that closes copies the log into the database: a seal that stayed on would be wrong then.
-        """
+        """Put the seal on and close the files."""
         try:
             self.seal()
         except StoreError:  # the disk is full
             unseal(self.folder)
         finally:
             self._vectors.close()
-            self._sql.close()
+            close_sealed(self.folder, self._sql)
 
     # --- what is there ---
 

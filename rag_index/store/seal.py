@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
-from rag_index.errors import IndexDamagedError
+from rag_index.errors import IndexDamagedError, RagIndexError
 from rag_index.store.failpoints import passing
 from rag_index.store.layout import REPAIR, read_sealed, sync_folder, write_sealed
-from rag_index.store.schema import DATABASE
+from rag_index.store.schema import DATABASE, open_to_read
 
 NAME = "seal"
 _PART = 1 << 24
@@ -43,6 +43,22 @@ def seal(folder: Path, connection: sqlite3.Connection) -> None:
     path = folder / DATABASE
     write_sealed(folder / NAME, {"size": path.stat().st_size, "parts": _sums(path)})
     passing("seal-written")
+
+
+def close_sealed(folder: Path, connection: sqlite3.Connection) -> None:
+    """Close the connection that writes in `folder` and leave the database as it was sealed.
+
+    The last connection that closes copies the log into the database. When a reader that held the log back has gone
+    since the seal was made, that would be this one; so one that can only read is kept until afterwards.
+    """
+    path = folder / DATABASE
+    try:
+        last = open_to_read(path)
+    except (RagIndexError, sqlite3.Error):  # nobody can read it: there is nothing to keep as it was
+        connection.close()
+        return
+    connection.close()
+    last.close()
 
 
 def seal_holds(folder: Path) -> bool:

@@ -102,8 +102,21 @@ def test_a_process_that_was_ended_from_outside_is_replaced_and_the_file_tried_ag
     with Workers(settings) as workers:
         files = list(discover([tricks], settings, root=tricks))
         assert [doc.text for doc in workers.documents(files[:1])] == ["a"]
-        workers._idle[0].process.kill()
+        (worker,) = workers._live
+        worker.process.kill()
         assert [doc.text for doc in workers.documents(files[1:])] == ["b", "c"]
+
+
+def test_a_worker_of_a_large_process_is_not_taken_for_a_large_one(tricks: Path) -> None:
+    (tricks / "a.txt").write_text("a")
+    large = bytearray(b"x") * (1100 << 20)
+    settings = ExtractSettings(workers=1)
+    with Workers(settings) as workers:
+        for _ in range(2):
+            list(workers.documents(discover([tricks], settings, root=tricks)))
+        (worker,) = workers._live
+        assert worker.files == 2
+    assert len(large) == 1100 << 20
 
 
 def test_workers_give_what_reading_in_process_gives_in_the_order_given(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import BinaryIO
 
 from rag_index.extract import wire
@@ -74,7 +75,7 @@ def peak_mb() -> int:
     """Return the most memory that this program has had, in megabytes; 0 where the system doesn't say."""
     try:
         # Not ru_maxrss, which on Linux begins with that of the process that started this one.
-        with open("/proc/self/status", "rb") as status:
+        with Path("/proc/self/status").open("rb") as status:
             return next(int(line.split()[1]) >> 10 for line in status if line.startswith(b"VmHWM:"))
     except (OSError, StopIteration):
         return _peak_of_the_process_mb()

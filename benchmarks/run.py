@@ -4,8 +4,9 @@
     python benchmarks/run.py speed         one folder
     python benchmarks/run.py --print       run nothing; print what the JSON files hold
 
-A benchmark is a folder with a ``run.py`` that writes ``results.json`` beside it. Of that file, this script reads
-two keys: ``figures``, a list of ``{"what", "value", "goal", "met"}``, and ``readme`` (see docs/generate.py).
+A benchmark is a folder with a ``run.py`` that writes ``results.json`` (or more, ``results-NAME.json``) beside it. Of
+these, this script reads two keys: ``figures``, a list of ``{"what", "value", "goal", "met"}``, and ``readme`` (see
+docs/generate.py).
 """
 
 from __future__ import annotations
@@ -46,17 +47,17 @@ def run(folder: Path) -> bool:
 
 
 def show(folder: Path) -> None:
-    """Print the figures of one benchmark as a table, goals missed marked."""
-    path = folder / "results.json"
-    if not path.is_file():
+    """Print the figures of one benchmark as a table for each of its JSON files, goals missed marked."""
+    paths = sorted(folder.glob("results*.json"))
+    if not paths:
         print(f"\n{folder.name}: no results yet")
-        return
-    rows = json.loads(path.read_bytes()).get("figures", [])
-    print(f"\n{folder.name}")
-    wide = max((len(row["what"]) for row in rows), default=0)
-    for row in rows:
-        verdict = {True: "met", False: "MISSED", None: ""}[row.get("met")]
-        print(f"  {row['what']:<{wide}}  {row['value']!s:>12}  goal {row.get('goal', '-')!s:<12} {verdict}")
+    for path in paths:
+        rows = json.loads(path.read_bytes()).get("figures", [])
+        print(f"\n{folder.name}{path.stem.removeprefix('results').replace('-', ' ')}")
+        wide = max((len(row["what"]) for row in rows), default=0)
+        for row in rows:
+            verdict = {True: "met", False: "MISSED", None: ""}[row.get("met")]
+            print(f"  {row['what']:<{wide}}  {row['value']!s:>12}  goal {row.get('goal', '-')!s:<12} {verdict}")
 
 
 if __name__ == "__main__":

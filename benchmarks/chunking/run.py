@@ -2,8 +2,9 @@
 
     python benchmarks/chunking/run.py [--corpus FOLDER] [--big MB] [--quick]
 
-FOLDER holds en.txt, fr.txt, pt.txt and ja.txt; without it the texts are made up of the labelled sentences of the
-tests. All ratios are of CPU times within this run. Writes results.json beside this file.
+FOLDER holds en.txt, fr.txt, pt.txt and ja.txt, the Debian Reference as text (the packages debian-reference-en and so
+on hold it); without it the texts are made up of the labelled sentences of the tests. All ratios are of CPU times
+within this run. Writes results.json beside this file, or results-debian-reference.json.
 """
 
 from __future__ import annotations
@@ -54,8 +55,10 @@ def main() -> int:
     results["answers"] = answers() if corpus.SHARED.exists() else {}
     if not options.quick:
         results["tokens"] = token_cost(options)
-    results["readme"] = readme(results)
-    (HERE / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    results["figures"] = figures(results)
+    results["readme"] = readme(results, real=bool(options.corpus))
+    path = HERE / ("results-debian-reference.json" if options.corpus else "results.json")
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 
@@ -95,12 +98,23 @@ def speeds(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def big(options: argparse.Namespace) -> dict[str, Any]:
-    found = {}
-    text = corpus.text_of("en", options.big * 1_000_000, options.corpus)
-    for name, cut in (("character", rivals.ours("character")), ("langchain", rivals.langchain())):
-        found[name] = round(len(text.encode()) / 1e6 / seconds(lambda cut=cut: cut(text), 2), 1)
-    found["chonkie fast"] = round(len(text) / 1e6 / seconds(lambda: rivals.chonkie_fast()(text), 1), 1)
-    print(f"{options.big} MB of English, MB/s: {found}\n", flush=True)
+    """Repeat the measurement on texts of many megabytes: MB/s by language."""
+    cutters = {
+        "character": rivals.ours("character"),
+        "langchain": rivals.langchain(),
+        "chonkie fast": rivals.chonkie_fast(),
+    }
+    found: dict[str, Any] = {name: {} for name in cutters}
+    for language in corpus.LANGUAGES:
+        text = corpus.text_of(language, options.big * 1_000_000, options.corpus)
+        size = len(text.encode()) / 1e6
+        for name, cut in cutters.items():
+            try:
+                found[name][language] = round(size / seconds(lambda cut=cut, text=text: cut(text), 2), 1)
+            except UnicodeDecodeError as error:
+                found[name][language] = type(error).__name__
+    rows = [[name, *row.values()] for name, row in found.items()]
+    print(table([f"{options.big} M characters, MB/s", *corpus.LANGUAGES], rows) + "\n", flush=True)
     return found
 
 
@@ -241,22 +255,90 @@ def token_cost(options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def readme(results: dict[str, Any]) -> list[dict[str, str]]:
+def figures(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each figure beside its goal; the least or the greatest of the languages counts."""
+    ours = results["speed"]["character"]
+    rows = [
+        at_least(f"character, speed of {name}", least_ratio(results, name), goal, "x")
+        for name, goal in (("langchain", 4), ("chonkie fast", 1), ("semchunk", 10), ("semantic-text-splitter", 15))
+        if name in results["speed"]
+    ]
+    if big := results.get("big"):
+        for name, goal in (("langchain", 4), ("chonkie fast", 1)):
+            ratio = min(big["character"][at] / rate for at, rate in big[name].items() if not isinstance(rate, str))
+            rows.append(at_least(f"... and of {name} on the big text", ratio, goal, "x"))
+    theirs = results["speed"]["langchain"]
+    apart = max(100 * abs(ours[at]["chunks"] / theirs[at]["chunks"] - 1) for at in ours)
+    rows.append(at_most("chunks, apart from langchain's number", apart, 3, " %"))
+    for what, key, slack in (("chunks that end well", "ends_well", -0.5), ("mean overlap", "overlap", 0)):
+        rows.append(at_least(f"{what}, above langchain's", min(ours[at][key] - theirs[at][key] for at in ours), slack))
+    words = max(ours[at]["words_cut"] - theirs[at]["words_cut"] for at in ours)
+    rows.append(at_most("words cut, above langchain's", words, 0))
+    wrong = sum(row[key] for row in ours.values() for key in ("lost", "too_long"))
+    rows.append(at_most("characters lost, chunks too long", wrong, 0))
+    growth = results["growth"].values()
+    rows.append(at_most("time for twice the text, worst", max(row["ratio"] for row in growth), 2.5, "x"))
+    rows.append(at_most("ten million characters, worst", max(row["10M"] for row in growth), 1, " s"))
+    rows.append(
+        at_most("first chunk of the big text", max(x["ms"] for x in results["first_chunk"].values()), 20, " ms")
+    )
+    rows.append(at_most("memory added", max(x["extra_kb"] for x in results["first_chunk"].values()), 1000, " kB"))
+    rows.append(at_least("sentence, speed of langchain's NLTK splitter", least_sentence_ratio(results), 2, "x"))
+    rows.append(at_least("F1 of sentence borders", min(row["ours"] for row in results["borders"].values()), 0.95))
+    if answers := results["answers"].values():
+        worst = min(row["character"] - row["langchain"] for row in answers)
+        rows.append(at_least("whole answers in a chunk, above langchain's", worst, 0.0, " points"))
+        rows.append(at_most("answers not at their places", sum(row["wrong places"] for row in answers), 0))
+    if "tokens" in results:
+        rows.append(at_most("counting tokens, part of embedding", 100 * results["tokens"]["share"], 10, " %"))
+    return rows
+
+
+def at_least(what: str, value: float, goal: float, unit: str = "") -> dict[str, Any]:
+    """Return a row of the table."""
+    return {"what": what, "value": f"{value:.3g}{unit}", "goal": f">= {goal:g}{unit}", "met": value >= goal}
+
+
+def at_most(what: str, value: float, goal: float, unit: str = "") -> dict[str, Any]:
+    """Return a row of the table."""
+    return {"what": what, "value": f"{value:.3g}{unit}", "goal": f"<= {goal:g}{unit}", "met": value <= goal}
+
+
+def least_ratio(results: dict[str, Any], rival: str) -> float:
+    ours, theirs = results["speed"]["character"], results["speed"][rival]
+    return min(ours[at]["mb_s"] / theirs[at]["mb_s"] for at in ours if "mb_s" in theirs[at])
+
+
+def least_sentence_ratio(results: dict[str, Any]) -> float:
+    return min(row["ours"] / row["langchain nltk"] for row in results["sentences"].values())
+
+
+def readme(results: dict[str, Any], *, real: bool) -> list[dict[str, str]]:
     """The rows of the README's table."""
     speed, languages = results["speed"], corpus.LANGUAGES
-    ratio = min(speed["character"][at]["mb_s"] / speed["langchain"][at]["mb_s"] for at in languages)
-    sentence = min(row["ours"] / row["langchain nltk"] for row in results["sentences"].values())
+    rates = {
+        name: ", ".join(f"{speed[name][at]['mb_s']:.0f}" for at in languages) for name in ("character", "langchain")
+    }
+    where = "the Debian Reference" if real else "texts made of the tests' sentences"
+    rows = [
+        {
+            "what": f"chunking, `character` 1000/200 on {where}, MB/s (en, fr, pt, ja)",
+            "ours": f"{rates['character']} (at least {least_ratio(results, 'langchain'):.1f}x)",
+            "others": f"LangChain {rates['langchain']}",
+        },
+    ]
+    if real:
+        return rows
     f1s = {
         who: ", ".join(f"{row[who]:.2f}" for row in results["borders"].values()) for who in ("ours", "nltk", "pysbd")
     }
     return [
+        *rows,
         {
-            "what": "chunking, `character` 1000/200, MB/s (en, fr, pt, ja)",
-            "ours": ", ".join(f"{speed['character'][at]['mb_s']:.0f}" for at in languages),
-            "others": "LangChain " + ", ".join(f"{speed['langchain'][at]['mb_s']:.0f}" for at in languages),
+            "what": "chunking by sentences, least ratio",
+            "ours": f"{least_sentence_ratio(results):.1f}x",
+            "others": "LangChain NLTK 1",
         },
-        {"what": "the same, least ratio of the four", "ours": f"{ratio:.1f}x", "others": "LangChain 1"},
-        {"what": "chunking by sentences, least ratio", "ours": f"{sentence:.1f}x", "others": "LangChain NLTK 1"},
         {
             "what": "F1 of sentence borders, our own labelled set (en, fr, pt, ja)",
             "ours": f1s["ours"],

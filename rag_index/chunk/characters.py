@@ -86,6 +86,14 @@ class CharacterCutter:
             place = self._first(level, back, end)
             if place < end:
                 return place
+        return self._resume_at_word(back, end)
+
+    def resume_in_line(self, back: int, end: int) -> int:
+        """Return what `resume` does, where the usual separators are all and no line ends in the overlap."""
+        place = self._first(SENTENCE, back, end)
+        return place if place < end else self._resume_at_word(back, end)
+
+    def _resume_at_word(self, back: int, end: int) -> int:
         place = word_start(self.text, back, end)
         if place >= end and _between_letters_without_spaces(self.text, back):
             comma = self._first(COMMA, back, end)

@@ -24,8 +24,8 @@ def _lines(
     text: str, region: Span, bounds: Characters, cutter: CharacterCutter, done: int
 ) -> Iterator[tuple[int, int]]:
     """Cut at LF and blank lines here, leave every chunk that has none in its second half to `step`."""
-    size, overlap, progress, stop = bounds.size, bounds.overlap, bounds.progress, region.end
-    half = size // 2
+    size, stop = bounds.size, region.end
+    half, last = size // 2, region.end - size
     rfind, find = text.rfind, text.find
     start = skip_space(text, region.start, stop)
     done = max(start, done)
@@ -37,25 +37,33 @@ def _lines(
             known = max(start + PRESENCE, far + 8)
             usable = find("\r", start, known) < 0
             blank = find("\n\n", start, known) >= 0
-        low = max(start + half, done)
+        low = start + half
+        if low < done:  # noqa: PLR1730 (a call of `max` is a twentieth of the whole)
+            low = done
         cut = rfind("\n\n", low + 1, far + 2) if blank else -1
         if cut < 0:
             cut = rfind("\n", low + 1, far + 1)
-        if cut < 0 or far >= stop or not usable:
+        if cut < 0 or start >= last or not usable:
             end, after = step(text, start, done, stop, bounds, cutter)
         else:
-            end = cut if not text[cut - 1].isspace() else trim_space(text, start, cut)
-            after = cut
-            back = max(cut - overlap, start + 1)
-            if end <= done:  # nothing but white space was added
-                after = done
-            elif back < end:
-                after = find("\n", back - 1, end) + 1 or cutter.resume(back, end)
-                if after < start + progress or after >= end:
-                    after = cut
+            end = trim_space(text, start, cut) if text[cut - 1].isspace() else cut
+            after = done if end <= done else _resume(text, start, cut, end, bounds, cutter)
             if text[after].isspace():
-                after = skip_space(text, after, stop)
+                after += 1
+                if after < stop and text[after].isspace():
+                    after = skip_space(text, after, stop)
         if end > done:
             yield start, end
             done = end
         start = after
+
+
+def _resume(text: str, start: int, cut: int, end: int, bounds: Characters, cutter: CharacterCutter) -> int:
+    """Return where the chunk begins that follows the one at ``(start, end)``, which was cut at the line end `cut`."""
+    back = cut - bounds.overlap
+    if back <= start:
+        back = start + 1
+    if back >= end:
+        return cut
+    after = text.find("\n", back - 1, end) + 1 or cutter.resume_in_line(back, end)
+    return cut if after < start + bounds.progress or after >= end else after

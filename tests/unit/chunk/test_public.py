@@ -173,6 +173,21 @@ def test_lone_surrogates_nul_and_marks_raise_nothing():
         assert "".join(item.text for item in chunk(text, chunker, 100, 0)).count("\u0301") == 5000
 
 
+@pytest.mark.parametrize("chunker", ["character", "window", "sentence"])
+@pytest.mark.parametrize("piece", ["word and another. ", "x", "雨が降った。", "e\u0301"])
+@pytest.mark.parametrize("length", [1_000_000, pytest.param(100_000_000, marks=pytest.mark.nightly)])
+def test_one_line_of_any_length_is_covered_by_chunks_in_order(chunker, piece, length):
+    text = piece * (length // len(piece))
+    end = count = 0
+    for item in chunk(text, chunker):
+        assert item.text == text[item.start : item.end]
+        assert not text[end : item.start].strip()
+        assert end < item.end <= item.start + 1000
+        end, count = item.end, count + 1
+    assert not text[end:].strip()
+    assert count <= len(text) // 200 + 1
+
+
 def test_documents_take_the_same_way_as_texts():
     text = "One two three. " * 30
     spans = chunk_document(Document(Source(""), text=text), ChunkSettings(size=50, overlap=10))

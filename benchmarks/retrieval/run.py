@@ -30,6 +30,7 @@ from rag_index.evaluate import load_questions
 from rag_index.evaluate.axis import Axis, chosen
 from rag_index.evaluate.metrics import fresh, score
 from rag_index.pipeline import build, build_documents
+from rag_index.search.library import Library
 from rag_index.search.passages import select
 from rag_index.search.query import offers
 from rag_index.search.ranking import MIX, Mix
@@ -100,7 +101,7 @@ class Bench:
     """Questions, their references on one axis, and the index that answers."""
 
     def __init__(self, snapshot: Snapshot, embedder, questions, texts) -> None:
-        self.snapshot = snapshot
+        self.library = Library(snapshot)
         self.embedder = embedder
         self.axis = Axis(texts)
         self.questions = questions
@@ -109,7 +110,7 @@ class Bench:
 
     def offered(self, settings: SearchSettings, mix: Mix, only: Sequence[int] | None = None) -> dict:
         numbers = range(len(self.questions)) if only is None else only
-        return {n: offers(self.snapshot, self.embedder, self.questions[n].text, settings, None, mix) for n in numbers}
+        return {n: offers(self.library, self.embedder, self.questions[n].text, settings, None, mix) for n in numbers}
 
     def at(self, offered: dict, settings: SearchSettings, budget: int) -> np.ndarray:
         """Recall and IoU of each question, of what the product returns for a budget of `budget` characters."""
@@ -176,7 +177,7 @@ def own_questions(index: Path, embedder) -> dict:
 def tables(bench: Bench, *, held_out: bool) -> dict:
     out: dict = {}
     scores = {}
-    print(f"\n{bench.snapshot.info.counts.chunks} chunks; recall (%) at a budget of characters")
+    print(f"\n{bench.library.snapshot.info.counts.chunks} chunks; recall (%) at a budget of characters")
     print(f"{'':32}" + "".join(f"{budget:>7}" for budget in BUDGETS) + "  for 75 %   IoU there")
     for name, (settings, mix) in METHODS.items():
         offered = bench.offered(settings, mix)

@@ -10,7 +10,8 @@ from rag_index.errors import UsageError
 from rag_index.evaluate.axis import Axis, chosen
 from rag_index.evaluate.labels import Question
 from rag_index.evaluate.metrics import Interval, intersect, length, omega, ranks, score, union
-from rag_index.types import Passage, Place
+from rag_index.search import Answer
+from rag_index.types import Place
 
 BUDGETS = (500, 1000, 2000, 3000, 4000, 6000)
 """Characters at which recall and IoU are measured where nothing else is asked for."""
@@ -55,14 +56,14 @@ _OF_CHUNKS = ("omega", "gross_omega", "whole")
 
 
 def score_answers(
-    question: Question, first: Sequence[Passage], filling: Sequence[Sequence[Passage]], axis: Axis, measure: Measure
+    question: Question, first: Sequence[Answer], filling: Sequence[Sequence[Answer]], axis: Axis, measure: Measure
 ) -> dict[str, float]:
     """Return the values of one question; every name of `measure` but those of the chunks alone.
 
     Args:
         question: With its references.
-        first: The first k passages.
-        filling: For each budget of `measure` the passages that fill it.
+        first: Where the first k passages stand.
+        filling: For each budget of `measure` where the passages stand that fill it.
         axis: Where all documents lie.
         measure: What to measure.
     """
@@ -123,7 +124,7 @@ class Chunks:
         return self._spans[first:last]
 
 
-def _told(answer: Passage, choices: Sequence[Sequence[Sequence[Interval]]], axis: Axis) -> Place:
+def _told(answer: Answer, choices: Sequence[Sequence[Sequence[Interval]]], axis: Axis) -> Place:
     """Return the place of an answer; where the same text stands elsewhere too, the place that was labelled."""
     own = Place(answer.path, answer.start, answer.end)
     if not answer.also:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 
 from rag_index.extract.positions import heading_paths
 from rag_index.search.ranking import Candidate
-from rag_index.search.reading import Part, Texts, widen
+from rag_index.search.reading import Part, Texts
 from rag_index.settings import SearchSettings
 from rag_index.types import Span
 
@@ -81,7 +80,7 @@ def select(texts: Texts, items: Iterable[Item], settings: SearchSettings) -> lis
     left = settings.budget
     for item in items:
         span = _grown(texts, item, settings.context)
-        joined = [group for group in groups if group.document == item.document and _touch(texts, group, span)]
+        joined = _touching(texts, groups, item.document, span)
         if not joined and _is_full(groups, settings):
             break
         spans = [span, *(group.span for group in joined)]
@@ -99,28 +98,39 @@ def select(texts: Texts, items: Iterable[Item], settings: SearchSettings) -> lis
 
 def _sentences(texts: Texts, candidates: Sequence[Candidate]) -> Iterator[Item]:
     """Yield each sentence that stands in a candidate, with the best candidate that holds half of it or more."""
-    taken: set[tuple[int, Span]] = set()
-    for least, each in product((0.5, 0.0), candidates):  # a sentence longer than its chunks may have no half in any
-        part = texts.part(each.row.document, each.row.start)
-        for at in _within(part, each, least):
-            span = part.sentences[at]
-            if (each.row.document, span) not in taken:
-                taken.add((each.row.document, span))
+    taken: set[tuple[int, int]] = set()
+    less: list[tuple[Candidate, Part, int]] = []  # a sentence longer than its chunks may have no half in any
+    for each in candidates:
+        document = each.row.document
+        part = texts.part(document, each.row.start)
+        for at, half in _shared(part, each):
+            place = (document, part.stretch.starts[at])
+            if not half:
+                less.append((each, part, at))
+            elif place not in taken:
+                taken.add(place)
                 yield _sentence(texts, part, at, each)
+    for each, part, at in less:
+        place = (each.row.document, part.stretch.starts[at])
+        if place not in taken:
+            taken.add(place)
+            yield _sentence(texts, part, at, each)
 
 
-def _within(part: Part, chunk: Candidate, least: float) -> Iterator[int]:
-    """Yield the numbers of the sentences of which more than `least` lies in the chunk."""
-    for at in part.numbers(chunk.row.start, chunk.row.end):
-        span = part.sentences[at]
-        shared = min(span.end, chunk.row.end) - max(span.start, chunk.row.start)
-        if shared > 0 and shared >= least * len(span):
-            yield at
+def _shared(part: Part, chunk: Candidate) -> Iterator[tuple[int, bool]]:
+    """Yield the numbers of the sentences that share a character with the chunk, and whether it is half of them."""
+    row, starts, ends = chunk.row, part.stretch.starts, part.stretch.ends
+    for at in part.stretch.numbers(row.start, row.end):
+        start, end = starts[at], ends[at]
+        shared = min(end, row.end) - max(start, row.start)
+        if shared > 0:
+            yield at, shared >= 0.5 * (end - start)
 
 
 def _sentence(texts: Texts, part: Part, at: int, chunk: Candidate) -> Item:
-    words = texts.words(part, at)
-    before = texts.words(part, at - 1) if at else 0.0
+    shares = texts.shares(part)
+    words = shares[at]
+    before = shares[at - 1] if at else 0.0
     mix = texts.asked.mix
     score = (chunk.merit + mix.sentence * words + mix.before * before) / (1 + mix.sentence + mix.before)
     parts = {
@@ -137,11 +147,12 @@ def _chunks(texts: Texts, candidates: Sequence[Candidate], *, grown: bool) -> It
     for each in candidates:
         document, span = each.row.document, Span(each.row.start, each.row.end)
         part = texts.part(document, span.start)
-        words = max((texts.words(part, at) for at in _within(part, each, 0.5)), default=0.0)
+        shares = texts.shares(part)
+        words = max((shares[at] for at, half in _shared(part, each) if half), default=0.0)
         score = (each.merit + texts.asked.mix.best * words) / (1 + texts.asked.mix.best)
         parts = {"dense": each.dense, "keyword": each.keyword, "neighbours": each.nearby / 2, "sentence": words}
         if grown:
-            span = texts.trimmed(document, widen(texts.document(document).text, span, texts.body(document)))
+            span = texts.widened(document, span)
         yield Item(document, span, score, each, parts)
 
 
@@ -162,10 +173,18 @@ def _grown(texts: Texts, item: Item, context: int) -> Span:
     return texts.part(item.document, item.span.start).around(item.span, context) if context else item.span
 
 
-def _touch(texts: Texts, group: Group, span: Span) -> bool:
-    """Tell whether nothing but white space lies between a passage and a span."""
-    low, high = min(group.span.end, span.end), max(group.span.start, span.start)
-    return low >= high or texts.document(group.document).text[low:high].isspace()
+def _touching(texts: Texts, groups: Iterable[Group], document: int, span: Span) -> list[Group]:
+    """Return the passages of a document between which and a span nothing but white space lies."""
+    text = texts.document(document).text
+    start, end = span.start, span.end
+    found = []
+    for group in groups:
+        if group.document == document:
+            low, high = min(group.span.end, end), max(group.span.start, start)
+            # Most gaps are long and begin with a letter: it alone is looked at.
+            if low >= high or (text[low].isspace() and text[low:high].isspace()):
+                found.append(group)
+    return found
 
 
 def _is_full(groups: list[Group], settings: SearchSettings) -> bool:

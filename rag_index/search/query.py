@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from rag_index.errors import UsageError
 from rag_index.extract.positions import locate
+from rag_index.search.library import Library
 from rag_index.search.passages import Group, Item, offer, select
 from rag_index.search.ranking import MIX, Candidate, Mix, ask, rank
 from rag_index.search.reading import Texts
@@ -48,32 +50,51 @@ def search(
     Raises:
         UsageError: the question is empty.
     """
-    return search_each(snapshot, embedder, question, [settings], where, report=report)[0]
+    texts, items = offers(Library(snapshot), embedder, read_question(question, report), settings, where)
+    return [_passage(texts, group) for group in select(texts, items, settings)]
 
 
-def search_each(
-    snapshot: Snapshot,
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Where a passage stands: what an evaluation needs of it.
+
+    Attributes:
+        path: Of its document.
+        start: First code point.
+        end: One past the last.
+        also: Other places of the same text.
+    """
+
+    path: str
+    start: int
+    end: int
+    also: tuple[Place, ...] = ()
+
+
+def answers_each(
+    library: Library,
     embedder: Embedder | Callable[[], Embedder] | None,
     question: str,
     wishes: Sequence[SearchSettings],
-    where: Filter | None = None,
-    *,
-    report: Reporter = ignore,
-) -> list[list[Passage]]:
-    """Return for each of `wishes` what `search` returns for it; the chunks are ranked once.
+) -> list[list[Answer]]:
+    """Return for each of `wishes` where the passages stand that `search` returns for it; the chunks are ranked once.
 
-    The wishes are one or more settings that differ in `limit`, `budget`, `context` and `max_per_file` alone.
+    Args:
+        library: What to search; the same one for many questions saves most of the work.
+        embedder: As for `search`.
+        question: As for `search`.
+        wishes: One or more settings that differ in `limit`, `budget`, `context` and `max_per_file` alone.
 
     Raises:
         UsageError: the question is empty.
     """
     most = max(wishes, key=lambda wish: wish.limit)
-    texts, items = offers(snapshot, embedder, read_question(question, report), most, where)
-    return [[_passage(texts, group) for group in select(texts, items, wish)] for wish in wishes]
+    texts, items = offers(library, embedder, read_question(question), most)
+    return [[_answer(texts, group) for group in select(texts, items, wish)] for wish in wishes]
 
 
 def offers(
-    snapshot: Snapshot,
+    library: Library,
     embedder: Embedder | Callable[[], Embedder] | None,
     question: str,
     settings: SearchSettings,
@@ -81,9 +102,10 @@ def offers(
     mix: Mix = MIX,
 ) -> tuple[Texts, list[Item]]:
     """Return all sentences, chunks or windows on offer, best first, before any is selected; and what was read."""
+    snapshot = library.snapshot
     asked = ask(snapshot, embedder, question, settings, mix)
     candidates = rank(snapshot, asked, settings, where)[: max(READ, settings.limit * 2)]
-    texts = Texts(snapshot, asked, candidates, furniture=snapshot.info.settings.extract.keep_furniture)
+    texts = Texts(library, asked, candidates)
     items = offer(texts, candidates, settings, where.heading if where else "")
     return texts, rerank(texts, items, question, settings) if settings.rerank else items
 
@@ -105,6 +127,11 @@ def read_question(question: str, report: Reporter = ignore) -> str:
         )
         plain = plain[:LONGEST_QUESTION]
     return plain
+
+
+def _answer(texts: Texts, group: Group) -> Answer:
+    path = texts.document(group.document).source.path
+    return Answer(path, group.span.start, group.span.end, _also(texts, group))
 
 
 def _passage(texts: Texts, group: Group) -> Passage:

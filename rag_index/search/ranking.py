@@ -123,7 +123,7 @@ def rank(
     ids = [id_ for id_ in rows if _allowed(snapshot, rows[id_], asked.wanted)]
     if asked.vector is not None:
         unseen = [id_ for id_ in ids if id_ not in dense]
-        dense |= dict(zip(unseen, (snapshot.vectors(unseen) @ asked.vector).tolist(), strict=True)) if unseen else {}
+        dense |= dict(zip(unseen, snapshot.cosines(unseen, asked.vector), strict=True)) if unseen else {}
     found = [_candidate(asked, rows[id_], dense.get(id_, 0.0), keyword.get(id_, 0.0)) for id_ in ids]
     _look_around(found, asked.mix.neighbours)
     paths = {each.row.document: snapshot.document(each.row.document).source.path for each in found}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,11 +18,16 @@ from rag_index.store.stored import unpack_live
 from rag_index.types import Filter
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rag_index.store.nearby import Nearby
-    from rag_index.types import Vector
+    from rag_index.types import Matrix, Vector
 
 EXACT_LIMIT = 300_000
 """Live texts up to which comparing with every vector is as fast as Chroma's graph: 18 ms, and misses nothing."""
+
+
+S = TypeVar("S", bound="Snapshot")
 
 
 def open_snapshot(index: Path) -> Snapshot:
@@ -33,11 +38,16 @@ def open_snapshot(index: Path) -> Snapshot:
         IndexDamagedError: a file is missing, too short, or not what was written.
         IndexMismatchError: another version of the program made it, or its Chroma folder is poisoned.
     """
+    return open_as(index, Snapshot)
+
+
+def open_as(index: Path, kind: type[S]) -> S:
+    """Open a snapshot of another kind, as `open_snapshot` does."""
     layout = Layout(index)
     found = readable(layout)
     if found is not None and not found.url:
         refuse_poisoned(found.folder(layout))
-    return open_state(index, Snapshot)
+    return open_state(index, kind)
 
 
 class Snapshot(Reader):
@@ -80,11 +90,13 @@ class Snapshot(Reader):
         """
         with self.reading():
             candidates = self._candidates(vector, k, where, retriever)
-            slots, scores = (
-                self._nearest(vector, k, where) if candidates is None else self._rescored(vector, candidates)
-            )
-            best = dict(zip(slots.tolist(), scores.tolist(), strict=True))
-            return self._as_chunks("t.slot", best, k, where)
+            slots = self._nearest(vector, k, where) if candidates is None else candidates
+            scores = cosines(self._matrix[slots], vector)
+            return self._as_chunks("t.slot", dict(zip(slots.tolist(), scores, strict=True)), k, where)
+
+    def cosines(self, ids: Sequence[int], vector: Vector) -> list[float]:
+        """Return how near each of the chunks is to `vector`, in the order given."""
+        return cosines(self.vectors(ids), vector)
 
     def keyword(self, match: str, k: int, where: Filter | None = None) -> list[tuple[int, float]]:
         """Return the `k` best texts for an FTS5 expression as (chunk id, -bm25), as `dense` orders them."""
@@ -97,11 +109,11 @@ class Snapshot(Reader):
                 bound = [json.dumps(np.unique(self._chosen(where).texts).tolist())]
             query = f"SELECT rowid, rank FROM keywords WHERE keywords MATCH ? {only}"
             rows = sql.execute(f"{query} ORDER BY rank LIMIT ?", (match, *bound, k + 1)).fetchall()
-            if len(rows) > k and rows[k][1] - rows[k - 1][1] < _TIE:  # let path and place decide, not history
-                rows = sql.execute(f"{query} AND rank <= ?", (match, *bound, rows[k - 1][1] + _TIE)).fetchall()
+            if len(rows) > k and rows[k][1] - rows[k - 1][1] < TIE:  # let path and place decide, not history
+                rows = sql.execute(f"{query} AND rank <= ?", (match, *bound, rows[k - 1][1] + TIE)).fetchall()
             return self._as_chunks("t.id", {text: -rank for text, rank in rows}, k, where)
 
-    def _candidates(self, vector: Vector, k: int, where: Filter | None, retriever: str) -> list[int] | None:
+    def _candidates(self, vector: Vector, k: int, where: Filter | None, retriever: str) -> Any:  # noqa: ANN401
         """Return slots that Chroma holds for near, or None if every vector is to be compared."""
         if where is not None or retriever == "exact":  # a filter makes Chroma 30 to 180 times slower
             return None
@@ -115,28 +127,23 @@ class Snapshot(Reader):
         if uids is None:
             return None
         known = (self._sql.execute("SELECT slot FROM texts WHERE uid = ?", (uid,)).fetchone() for uid in uids)
-        return sorted({row[0] for row in known if row})
+        return np.array(sorted({row[0] for row in known if row}), np.int64)
 
-    def _rescored(self, vector: Vector, slots: list[int]) -> tuple[Any, Any]:
-        places = np.array(slots, np.int64)
-        return places, self._matrix[places] @ vector
-
-    def _nearest(self, vector: Vector, k: int, where: Filter | None) -> tuple[Any, Any]:
-        matrix = self._matrix
+    def _nearest(self, vector: Vector, k: int, where: Filter | None) -> Any:  # noqa: ANN401 (an array)
+        """Return the slots of the `k` nearest, with all that may be as near as the last of them."""
         if where is None:
-            allowed = self._live
-            if not allowed.all():
-                return _best(np.where(allowed, matrix @ vector, -np.inf), k)
-            return _best(matrix @ vector, k)
+            scores = self._scores(vector)
+            return _best(scores if self._live.all() else np.where(self._live, scores, -np.inf), k)
         slots = np.unique(self._chosen(where).slots)
-        if len(slots) * 8 > len(matrix):  # scoring all is faster than gathering an eighth
-            places, scores = _best((matrix @ vector)[slots], k)
-        else:
-            places, scores = _best(matrix[slots] @ vector, k)
-        return slots[places], scores
+        if len(slots) * 8 > len(self._matrix):  # scoring all is faster than gathering an eighth
+            return slots[_best(self._scores(vector)[slots], k)]
+        return slots[_best(self._matrix[slots] @ vector, k)]
+
+    def _scores(self, vector: Vector) -> Any:  # noqa: ANN401 (an array)
+        return self._matrix @ vector
 
     def _as_chunks(
-        self, column: str, scores: dict[int, float], k: int, where: Filter | None
+        self, column: str, scores: Mapping[int, float], k: int, where: Filter | None
     ) -> list[tuple[int, float]]:
         """Turn texts or slots with scores into (chunk id, score): the first chunk of each text, best texts first."""
         rows = self._in(
@@ -169,19 +176,26 @@ class Snapshot(Reader):
             return Chunks(sql)
 
 
-_TIE = 1e-9
+TIE = 1e-9
 """Ranks that differ by less are equal: the sums of bm25 depend on the order of the terms in their last digits."""
 
 
-def _best(scores: Any, k: int) -> tuple[Any, Any]:  # noqa: ANN401 (arrays)
-    """Return places and scores of the `k` best of `scores`, with all that are as good as the last of them."""
-    usable = int(np.isfinite(scores).sum())
-    k = min(k, usable)
-    if k < 1:
-        return np.zeros(0, np.int64), np.zeros(0, np.float32)
-    if k < len(scores):
-        least = np.partition(scores, len(scores) - k)[len(scores) - k]
-        places = np.flatnonzero(scores >= least - 1e-6)
-    else:
-        places = np.flatnonzero(np.isfinite(scores))
-    return places, scores[places]
+def cosines(rows: Matrix, vector: Vector) -> list[float]:
+    """Return the product of each row with `vector`, summed in double precision.
+
+    In single precision the last digits depend on the number of rows and threads, and with them the order of answers
+    that are as good as each other.
+    """
+    found: list[float] = np.einsum("ij,j->i", rows.astype(np.float64), vector.astype(np.float64)).tolist()
+    return found
+
+
+def _best(scores: Any, k: int) -> Any:  # noqa: ANN401 (arrays)
+    """Return the places of the `k` best of `scores`, with all that may be as good as the last of them."""
+    usable = np.flatnonzero(np.isfinite(scores))
+    if k < 1 or not len(usable):
+        return np.zeros(0, np.int64)
+    if k >= len(usable):
+        return usable
+    least = np.partition(scores, len(scores) - k)[len(scores) - k]
+    return np.flatnonzero(scores >= least - 1e-6)

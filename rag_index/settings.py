@@ -173,7 +173,8 @@ class SearchSettings:
         passages: ``sentence`` (the best sentences in the best chunks), ``chunk`` or ``window`` (chunks grown
             to paragraph borders).
         context: Neighbouring sentences added on each side of a passage.
-        budget: Most characters in all passages together; 0 for no bound.
+        budget: Most characters (or tokens) in all passages together; 0 for no bound.
+        budget_unit: ``characters``, or ``tokens`` of the index's model.
         min_score: Passages below this score are left out.
         max_per_file: Most passages of one document; 0 for no bound.
         retriever: ``auto``, ``exact`` or ``chroma``.
@@ -185,6 +186,7 @@ class SearchSettings:
     passages: str = "sentence"
     context: int = 0
     budget: int = 0
+    budget_unit: str = "characters"
     min_score: float = 0.0
     max_per_file: int = 0
     retriever: str = "auto"
@@ -196,6 +198,7 @@ class SearchSettings:
         _choose("search.passages", self.passages, ("sentence", "chunk", "window"))
         _at_least("search.context", self.context, 0)
         _at_least("search.budget", self.budget, 0)
+        _choose("search.budget_unit", self.budget_unit, ("characters", "tokens"))
         _at_least("search.max_per_file", self.max_per_file, 0)
         _choose("search.retriever", self.retriever, ("auto", "exact", "chroma"))
 

@@ -326,7 +326,12 @@ def figures(results: dict) -> list[dict]:
 
 
 def at_least(what: str, share: float, percent: float) -> dict:
-    return {"what": what, "value": f"{100 * share:.1f} %", "goal": f">= {percent:g} %", "met": bool(100 * share >= percent)}
+    return {
+        "what": what,
+        "value": f"{100 * share:.1f} %",
+        "goal": f">= {percent:g} %",
+        "met": bool(100 * share >= percent),
+    }
 
 
 def readme(results: dict) -> list[dict[str, str]]:

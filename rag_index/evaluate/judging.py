@@ -90,7 +90,7 @@ class Judge:
     ) -> tuple[list[dict[str, float]], list[list[Place]]]:
         """Return values and answers of each question."""
         first = self._first(cell)
-        wishes = [first, *(replace(first, budget=budget) for budget in self.measure.budgets)]
+        wishes = [first, *(replace(first, budget=budget, budget_unit="characters") for budget in self.measure.budgets)]
         values: list[dict[str, float]] = []
         answers: list[list[Place]] = []
         for question in self.questions:

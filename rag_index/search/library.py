@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rag_index.chunk.cutting import skip_space, trim_space
 from rag_index.chunk.structure import borders, regions
 from rag_index.search.sentences import split_sentences
 from rag_index.search.words import Readable
@@ -76,10 +77,29 @@ class Library:
         return self._documents[id_]
 
     def widened(self, id_: int, span: Span) -> Span:
-        """Return a span of a document, grown to the nearest blank lines (see `widen`)."""
+        """Return a span of a document, grown to the nearest blank lines (see `widen`); no heading is its end."""
         if (id_, span) not in self._wide:
-            self._wide[id_, span] = widen(self.document(id_).text, span, self._structure(id_).body)
+            text, body = self.document(id_).text, self._structure(id_).body
+            wide = widen(text, span, body)
+            while self._ends_with_title(id_, wide):
+                home = next((each for each in body if each.start < wide.end <= each.end), wide)
+                after = skip_space(text, wide.end, home.end)
+                if after >= home.end:
+                    break
+                wide = Span(wide.start, widen(text, Span(wide.start, after + 1), body).end)
+            self._wide[id_, span] = wide
         return self._wide[id_, span]
+
+    def begins_with_title(self, id_: int, at: int) -> bool:
+        """Tell whether a heading begins at an offset of a document."""
+        titles = self._structure(id_).titles
+        near = bisect_left(titles, (at, 0))
+        return near < len(titles) and titles[near][0] == at
+
+    def _ends_with_title(self, id_: int, span: Span) -> bool:
+        titles = self._structure(id_).titles
+        near = bisect_left(titles, (span.end, 0)) - 1
+        return near >= 0 and trim_space(self.document(id_).text, span.start, span.end) <= titles[near][1]
 
     def stretches(self, id_: int, spans: Iterable[Span]) -> list[Stretch]:
         """Return the stretches of a document around `spans`, in order; those that touch are one."""

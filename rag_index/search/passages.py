@@ -73,7 +73,7 @@ def _is_below(texts: Texts, item: Item, wanted: str) -> bool:
 def select(texts: Texts, items: Iterable[Item], settings: SearchSettings) -> list[Group]:
     """Take items, best first, until the number of passages or, where there is one, the budget is reached.
 
-    What overlaps or touches a passage of the same document joins it and doesn't count as one more. What is too long
+    What overlaps or touches a passage of the same section joins it and doesn't count as one more. What is too long
     for the rest of the budget is cut after a word and ends the list.
     """
     groups: list[Group] = []
@@ -87,7 +87,7 @@ def select(texts: Texts, items: Iterable[Item], settings: SearchSettings) -> lis
         whole = Span(min(each.start for each in spans), max(each.end for each in spans))
         if not (_may_join(joined, item, whole, settings) if joined else _may_begin(groups, item, settings)):
             continue
-        more = len(whole) - sum(len(group.span) for group in joined)
+        more = texts.size(item.document, whole) - sum(texts.size(item.document, group.span) for group in joined)
         if settings.budget and more > left:
             _fill(texts, groups, joined, item, left)
             break
@@ -174,7 +174,7 @@ def _grown(texts: Texts, item: Item, context: int) -> Span:
 
 
 def _touching(texts: Texts, groups: Iterable[Group], document: int, span: Span) -> list[Group]:
-    """Return the passages of a document between which and a span nothing but white space lies."""
+    """Return the passages that overlap a span of a document, or touch it where no section begins."""
     text = texts.document(document).text
     start, end = span.start, span.end
     found = []
@@ -182,7 +182,7 @@ def _touching(texts: Texts, groups: Iterable[Group], document: int, span: Span) 
         if group.document == document:
             low, high = min(group.span.end, end), max(group.span.start, start)
             # Most gaps are long and begin with a letter: it alone is looked at.
-            if low >= high or (text[low].isspace() and text[low:high].isspace()):
+            if low >= high or (text[low].isspace() and text[low:high].isspace() and not texts.begins(document, high)):
                 found.append(group)
     return found
 
@@ -220,11 +220,12 @@ def _join(groups: list[Group], joined: list[Group], item: Item, whole: Span) -> 
 
 
 def _fill(texts: Texts, groups: list[Group], joined: list[Group], item: Item, left: int) -> None:
-    """Add as many whole words of the item as `left` characters hold, to the passage that it follows if there is one."""
+    """Add as many whole words of the item as the rest of the budget holds, to the passage that it follows, if any."""
     before = [group for group in joined if group.span.start <= item.span.start]
     start = max([item.span.start, *(group.span.end for group in before)])
     stop = min([item.span.end, *(group.span.start for group in joined if group.span.start > start)])
-    room = left - (start - before[-1].span.end if before else 0)
-    span = texts.cut(item.document, Span(start, stop), room)
-    if len(span):
-        _join(groups, before[-1:], item, Span(before[-1].span.start, span.end) if before else span)
+    first = before[-1].span.start if before else start
+    room = left + (texts.size(item.document, before[-1].span) if before else 0)
+    span = texts.cut(item.document, Span(first, stop), room)
+    if span.end > start:
+        _join(groups, before[-1:], item, span)

@@ -103,9 +103,15 @@ def offers(
 ) -> tuple[Texts, list[Item]]:
     """Return all sentences, chunks or windows on offer, best first, before any is selected; and what was read."""
     snapshot = library.snapshot
+    tokens = None
+    if settings.budget and settings.budget_unit == "tokens":
+        if embedder is None:
+            raise UsageError("a budget in tokens needs the model of the index", "Give the budget in characters.")
+        embedder = embedder() if callable(embedder) else embedder
+        tokens = embedder.tokens
     asked = ask(snapshot, embedder, question, settings, mix)
     candidates = rank(snapshot, asked, settings, where)[: max(READ, settings.limit * 2)]
-    texts = Texts(library, asked, candidates)
+    texts = Texts(library, asked, candidates, tokens)
     items = offer(texts, candidates, settings, where.heading if where else "")
     return texts, rerank(texts, items, question, settings) if settings.rerank else items
 

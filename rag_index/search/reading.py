@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rag_index.search.library import Library, Stretch
@@ -12,7 +12,10 @@ from rag_index.search.ranking import Asked, Candidate
 from rag_index.search.sentences import trim
 from rag_index.search.words import Hit, Weights
 from rag_index.store import ChunkRow
-from rag_index.types import Document, Span
+from rag_index.types import Document, Span, Tokens
+
+Count = Callable[[str], Tokens]
+"""Finds the tokens of a text, as `Embedder.tokens` does."""
 
 _LAST_WORD = re.compile(r"\s+\S*\Z|\S\Z")
 
@@ -63,8 +66,11 @@ class Part:
 class Texts:
     """Documents of one search: sentences and hits of the parts that were looked at."""
 
-    def __init__(self, library: Library, asked: Asked, candidates: Sequence[Candidate]) -> None:
+    def __init__(
+        self, library: Library, asked: Asked, candidates: Sequence[Candidate], tokens: Count | None = None
+    ) -> None:
         self._library = library
+        self._tokens = tokens
         self.asked = asked
         self._parts: dict[int, list[Part]] = {}
         self._starts: dict[int, list[int]] = {}
@@ -106,8 +112,22 @@ class Texts:
         """Return the span grown to the nearest blank lines, without white space at its ends."""
         return self.trimmed(document, self._library.widened(document, span))
 
+    def begins(self, document: int, at: int) -> bool:
+        """Tell whether a section begins at an offset."""
+        return self._library.begins_with_title(document, at)
+
+    def size(self, document: int, span: Span) -> int:
+        """Return how much of a budget a span takes: characters, or tokens where these are counted."""
+        return len(self._tokens(span.of(self.document(document).text)).starts) if self._tokens else len(span)
+
     def cut(self, document: int, span: Span, room: int) -> Span:
-        """Return the beginning of a span: at most `room` characters, to the end of a word where there is one."""
+        """Return the beginning of a span: as much as `room` holds, to the end of a word where there is one."""
+        if self._tokens:
+            ends = self._tokens(span.of(self.document(document).text)).ends
+            return span if len(ends) <= room else self._cut(document, span, ends[room - 1] if room > 0 else 0)
+        return self._cut(document, span, room)
+
+    def _cut(self, document: int, span: Span, room: int) -> Span:
         if len(span) <= room:
             return span
         text = self.document(document).text

@@ -3,8 +3,11 @@
 import pytest
 
 from rag_index.errors import UsageError
+from rag_index.extract import extract_bytes
+from rag_index.pipeline import build_documents
 from rag_index.search import search
-from rag_index.settings import SearchSettings
+from rag_index.settings import ChunkSettings, EmbedSettings, ExtractSettings, SearchSettings, Settings
+from rag_index.store import open_snapshot
 from rag_index.types import Filter, Place
 
 PUMPS = (
@@ -136,6 +139,22 @@ def test_a_budget_bounds_all_characters_and_is_used(index_of, ask, budget):
         assert passage.text == TEXTS[passage.path][passage.start : passage.end]
 
 
+@pytest.mark.parametrize("passages", PASSAGES)
+@pytest.mark.parametrize("budget", [1, 2, 7, 20, 1000])
+def test_a_budget_in_tokens_bounds_the_tokens_of_all_passages_and_is_used(index_of, ask, embedder, budget, passages):
+    found = ask(index_of(TEXTS), "pump warranty", budget=budget, budget_unit="tokens", passages=passages)
+    used = sum(len(embedder.tokens(passage.text).starts) for passage in found)
+    assert used <= budget
+    assert used > 0.5 * min(budget, 50)
+    for passage in found:
+        assert passage.text == TEXTS[passage.path][passage.start : passage.end]
+
+
+def test_a_budget_in_tokens_without_a_model_is_an_error(index_of):
+    with pytest.raises(UsageError, match="a budget in tokens needs the model"):
+        search(index_of(TEXTS), None, "warranty", SearchSettings(mode="keyword", budget=9, budget_unit="tokens"))
+
+
 def test_a_low_score_is_left_out(index_of, ask):
     snapshot = index_of(TEXTS)
     scores = [passage.score for passage in ask(snapshot, "pump warranty", limit=9)]
@@ -207,16 +226,43 @@ def test_the_order_of_insertion_does_not_matter(index_of, ask):
         assert ask(forward, "pump warranty", mode=mode) == ask(backward, "pump warranty", mode=mode)
 
 
-def test_a_heading_is_one_with_what_follows_it(tmp_path, embedder, ask):
-    from rag_index.extract import extract_bytes
-    from rag_index.pipeline import build_documents
-    from rag_index.settings import EmbedSettings, ExtractSettings, Settings
-    from rag_index.store import open_snapshot
+@pytest.fixture
+def ask_markdown(tmp_path, embedder, ask):
+    """Search one Markdown text, cut into chunks of some size."""
 
-    text = b"# Loans\n\n## Pump loan\n\nA pump is lent for ten days.\n\n## Noise\n\nA hum is fine.\n"
-    document = extract_bytes(text, "a.md", ExtractSettings())
-    settings = Settings(embed=EmbedSettings(model="hash"))
-    build_documents([document], tmp_path / "index", settings, embedder=embedder, publish=False)
-    with open_snapshot(tmp_path / "index") as snapshot:
-        best = ask(snapshot, "pump loan", limit=1)[0]
-    assert best.text.startswith("# Loans\n\n## Pump loan\n\nA pump is lent for ten days.")
+    def run(text, question, size=200, **settings):
+        document = extract_bytes(text.encode(), "a.md", ExtractSettings())
+        wanted = Settings(embed=EmbedSettings(model="hash"), chunk=ChunkSettings(size=size, overlap=0))
+        build_documents([document], tmp_path / "index", wanted, embedder=embedder, publish=False)
+        with open_snapshot(tmp_path / "index") as snapshot:
+            return ask(snapshot, question, **settings)
+
+    return run
+
+
+def test_a_heading_is_one_with_what_follows_it(ask_markdown):
+    text = "# Loans\n\n## Pump loan\n\nA pump is lent for ten days.\n\n## Noise\n\nA hum is fine.\n"
+    best = ask_markdown(text, "pump loan", limit=1)[0]
+    assert best.text == "# Loans\n\n## Pump loan\n\nA pump is lent for ten days."
+
+
+@pytest.mark.parametrize("size", [20, 30, 50, 80, 200])
+@pytest.mark.parametrize("budget", [0, 500])
+@pytest.mark.parametrize("passages", ["sentence", "window"])
+def test_a_heading_alone_is_no_answer(ask_markdown, size, budget, passages):
+    text = "# Pump warranty\n\n| pump | months |\n|---|---|\n| P20 | 36 |\n\n## Pump repairs\n\nSend the pump to us.\n"
+    for passage in ask_markdown(text, "pump warranty repairs", size, budget=budget, passages=passages):
+        assert passage.text.splitlines()[-1] not in ("# Pump warranty", "## Pump repairs")
+
+
+@pytest.mark.parametrize("budget", [0, 500])
+def test_a_passage_of_sentences_ends_where_the_next_section_begins(ask_markdown, budget):
+    text = (
+        "# Pumps\n\nA pump has a warranty of two years.\n\n"
+        "## Repairs\n\nA repaired pump has a warranty of one year.\n\n## Batteries\n\nA pump battery has no warranty.\n"
+    )
+    found = ask_markdown(text, "warranty of a pump", budget=budget)
+    assert [passage.location.heading[-1] for passage in sorted(found, key=lambda each: each.start)] == [
+        "Pumps", "Repairs", "Batteries",
+    ]  # fmt: skip
+    assert all("\n#" not in passage.text for passage in found)

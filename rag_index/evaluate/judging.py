@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,11 +16,12 @@ from rag_index.evaluate.labels import Question
 from rag_index.evaluate.remembering import Remembering
 from rag_index.evaluate.run import Costs, Result
 from rag_index.evaluate.scoring import Chunks, Measure, score_answers, score_chunks, uncovered
-from rag_index.search import Library, answers_each, search
+from rag_index.search import Library, answers_each, read_question, search
 from rag_index.settings import SearchSettings
 from rag_index.store import Snapshot, open_snapshot
 from rag_index.store.held import hold_snapshot
-from rag_index.types import Embedder, ModelInfo, Place
+from rag_index.store.keywords import parse_question
+from rag_index.types import Embedder, ModelInfo, Place, Tokens
 
 TIMED = 20
 """Most questions that are asked once more by themselves, for the clock."""
@@ -36,6 +37,8 @@ class Built:
         info: Its model.
         seconds: Wall time of the build.
         held_back: Chunks more than the size alone would give.
+        times: For each of the cells the seconds that some questions took.
+        tokens: The questions as the model reads them, for a process that hasn't loaded it.
     """
 
     index: Path
@@ -43,6 +46,8 @@ class Built:
     info: ModelInfo
     seconds: float
     held_back: int
+    times: tuple[Sequence[float], ...]
+    tokens: Mapping[str, Tokens] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,14 @@ class Judge:
     axis: Axis
     measure: Measure
 
+    @property
+    def wordings(self) -> list[str]:
+        """The questions as the model is asked them."""
+        return [parse_question(read_question(question.text)).text for question in self.questions]
+
     def judge(self, built: Built, embedder: Embedder) -> list[Result]:
         """Ask the index all questions in each of its configurations."""
-        with hold_snapshot(built.index) as snapshot, open_snapshot(built.index) as plain:
+        with hold_snapshot(built.index) as snapshot:
             placed, vectors = self._placed(snapshot)
             chunks = Chunks(self.axis.plain(place) for places in placed for place in places)
             alone = [score_chunks(question, chunks, self.axis) for question in self.questions]
@@ -63,11 +73,8 @@ class Judge:
             shared = self._costs(built, placed, vectors)
             library = Library(snapshot)
             if any(cell.search.mode != "keyword" for cell in built.cells):
-                snapshot.expect([embedder.embed_query(question.text) for question in self.questions])
-            asked = [
-                (cell, *self._asked(cell, library, embedder), self._timed(cell, plain, embedder))
-                for cell in built.cells
-            ]
+                snapshot.expect([embedder.embed_query(text) for text in self.wordings])
+            asked = [(cell, *self._asked(cell, library, embedder)) for cell in built.cells]
         return [
             Result(
                 cell,
@@ -76,8 +83,24 @@ class Judge:
                 replace(shared, query_ms=_quantile(times, 0.5), query_p95_ms=_quantile(times, 0.95)),
                 missed,
             )
-            for cell, values, answers, times in asked
+            for (cell, values, answers), times in zip(asked, built.times, strict=True)
         ]
+
+    def time(self, index: Path, cells: Sequence[Cell], embedder: Embedder) -> tuple[list[float], ...]:
+        """Return for each cell the seconds that some questions take when they are asked as `query` asks them.
+
+        To be called while nothing else is done, and when `embedder` knows the questions: their embedding is left out.
+        """
+        questions = self.questions[:: -(-len(self.questions) // TIMED)]
+        with open_snapshot(index) as snapshot:
+            return tuple(
+                [self._seconds(question, cell, snapshot, embedder) for question in questions] for cell in cells
+            )
+
+    def _seconds(self, question: Question, cell: Cell, snapshot: Snapshot, embedder: Embedder) -> float:
+        began = time.perf_counter()
+        search(snapshot, embedder, question.text, self._first(cell))
+        return time.perf_counter() - began
 
     def _placed(self, snapshot: Snapshot) -> tuple[list[list[Place]], int]:
         """Return the places of the chunks, document by document, and how many texts they have."""
@@ -98,16 +121,6 @@ class Judge:
             values.append(score_answers(question, found, filling, self.axis, self.measure))
             answers.append([Place(answer.path, answer.start, answer.end) for answer in found])
         return values, answers
-
-    def _timed(self, cell: Cell, snapshot: Snapshot, embedder: Embedder) -> list[float]:
-        """Return the seconds that some questions take when they are asked as `query` asks, embedding left out."""
-        times = []
-        for question in self.questions[:: -(-len(self.questions) // TIMED)]:
-            embedder.embed_query(question.text)  # so that the clock sees the search, not the model
-            began = time.perf_counter()
-            search(snapshot, embedder, question.text, self._first(cell))
-            times.append(time.perf_counter() - began)
-        return times
 
     def _first(self, cell: Cell) -> SearchSettings:
         return replace(cell.search, limit=self.measure.k, budget=0)
@@ -150,5 +163,5 @@ def begin(judge: Judge, cache: Path) -> None:
 def judge_here(built: Built) -> list[Result]:
     """Do in a worker process what `Judge.judge` does; the questions' vectors are in the cache."""
     held = _process[0]
-    embedder = Remembering(partial(load_embedder, built.cells[0].embed), held.cache, built.info)
+    embedder = Remembering(partial(load_embedder, built.cells[0].embed), held.cache, built.info, built.tokens)
     return held.judge.judge(built, embedder)

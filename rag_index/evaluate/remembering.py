@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,14 +23,24 @@ class Remembering:
         load: Gives the model.
         cache: Holds the vectors of questions, under keys that no chunk has.
         info: What is known of the model already; None to ask it.
+        tokens: Borders that are known already.
+
+    What was asked before may be asked for from any thread.
     """
 
-    def __init__(self, load: Callable[[], Embedder], cache: VectorCache, info: ModelInfo | None = None) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Embedder],
+        cache: VectorCache,
+        info: ModelInfo | None = None,
+        tokens: Mapping[str, Tokens] | None = None,
+    ) -> None:
         self._load = load
         self._cache = cache
         self._info = info
         self._model: Embedder | None = None
-        self._tokens: dict[str, Tokens] = {}
+        self._tokens: dict[str, Tokens] = dict(tokens or {})
+        self._questions: dict[str, Vector] = {}
 
     @property
     def info(self) -> ModelInfo:
@@ -56,6 +66,11 @@ class Remembering:
 
     def embed_query(self, text: str) -> Vector:
         """Embed a question, from the cache where it is known."""
+        if text not in self._questions:
+            self._questions[text] = self._question(text)
+        return self._questions[text]
+
+    def _question(self, text: str) -> Vector:
         import numpy as np
 
         asking = replace(self.info, document_prompt=f"\0question\0{self.info.query_prompt}")

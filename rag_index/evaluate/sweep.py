@@ -6,8 +6,9 @@ import re
 import shutil
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -28,7 +29,7 @@ from rag_index.evaluate.scoring import Measure
 from rag_index.pipeline import build_documents
 from rag_index.settings import EmbedSettings, Settings
 from rag_index.store import open_snapshot
-from rag_index.types import Document, Embedder, Event, Reporter, Warn, ignore
+from rag_index.types import Document, Embedder, Event, Reporter, Tokens, Warn, ignore
 
 
 def sweep(  # noqa: PLR0913 (one keyword a wish)
@@ -57,7 +58,7 @@ def sweep(  # noqa: PLR0913 (one keyword a wish)
         base: Settings beside those of the cells.
         measure: What to measure.
         report: Told of the progress: stage ``eval``, and those of the builds.
-        jobs: Processes that ask questions while the next index is built.
+        jobs: Processes that ask questions while the next index is built; with one, it is another thread that asks.
         fresh: Measure again what is known; vectors are kept.
         cache: Folder to keep things in; by default the user's cache.
         warnings: What the reader of the run should know besides: put before what is found here.
@@ -77,11 +78,17 @@ def sweep(  # noqa: PLR0913 (one keyword a wish)
     axis = Axis({document.source.path: document.text for document in readable})
     with VectorCache(folder / "vectors.sqlite") as vectors:
         work = _Work(
-            readable, base or Settings(), vectors, _each_warning_once(report), len(cells), len(found), ready or {}
+            documents=readable,
+            base=base or Settings(),
+            judge=Judge(labels.questions, axis, measure),
+            vectors=vectors,
+            report=_each_warning_once(report),
+            total=len(cells),
+            done=len(found),
+            ready=ready or {},
         )
-        judge = Judge(labels.questions, axis, measure)
         todo = [cell for cell in cells if cell.key not in found]
-        for result in _results(work, judge, _groups(todo), jobs):
+        for result in _results(work, _groups(todo), jobs):
             known.put(result)
             found[result.cell.key] = result
     return Run(
@@ -104,6 +111,7 @@ class _Work:
 
     documents: Sequence[Document]
     base: Settings
+    judge: Judge
     vectors: VectorCache
     report: Reporter
     total: int
@@ -130,8 +138,23 @@ class _Work:
         seconds = time.monotonic() - began
         with open_snapshot(index) as snapshot:
             chunks = sum(row.chunks for row in snapshot.documents())
-        held = chunks - self._unbounded(cell) if _bounded(cell, embedder) else 0
-        return Built(index, tuple(cells), embedder.info, seconds, held)
+        return Built(
+            index=index,
+            cells=tuple(cells),
+            info=embedder.info,
+            seconds=seconds,
+            held_back=chunks - self._unbounded(cell) if _bounded(cell, embedder) else 0,
+            tokens=self._questions(cells, embedder),
+            times=self.judge.time(index, cells, embedder),
+        )
+
+    def _questions(self, cells: Sequence[Cell], embedder: Remembering) -> dict[str, Tokens]:
+        """Make the questions known to the embedder, so that another thread or process never asks the model."""
+        if all(cell.search.mode == "keyword" for cell in cells):
+            return {}
+        for text in self.judge.wordings:
+            embedder.embed_query(text)
+        return {text: embedder.tokens(text) for text in self.judge.wordings}
 
     def _build(self, cell: Cell, folder: Path, embedder: Embedder) -> None:
         settings = Settings(self.base.extract, cell.chunk, cell.embed, self.base.store, cell.search)
@@ -160,29 +183,24 @@ class _Work:
         )
 
 
-def _results(work: _Work, judge: Judge, groups: Sequence[Sequence[Cell]], jobs: int) -> Iterator[Result]:
-    """Build group after group and yield the results of each as they are found."""
-    if jobs == 1 or len(groups) == 1:
-        for cells in groups:
-            with _scratch() as folder:
-                results = judge.judge(work.build(cells, folder), work.embedder(cells[0].embed))
-            work.finished(results)
-            yield from results
-        return
-    with _scratch() as top, _pool(judge, work.vectors.path, jobs) as pool:
-        waiting: list[Future[list[Result]]] = []
+def _results(work: _Work, groups: Sequence[Sequence[Cell]], jobs: int) -> Iterator[Result]:
+    """Build group after group, have each asked while the next is built, and yield the results as they are found."""
+    with _scratch() as top, _askers(work, jobs) as ask:
+        waiting: deque[tuple[Path, Future[list[Result]]]] = deque()
         for number, cells in enumerate(groups):
-            built = work.build(cells, top / str(number))
-            for question in judge.questions:  # the processes find their vectors in the cache
-                work.embedder(cells[0].embed).embed_query(question.text)
-            waiting.append(pool.submit(judge_here, built))
-            for future in [future for future in waiting if future.done()]:
-                waiting.remove(future)
-                work.finished(future.result())
-                yield from future.result()
-        for future in as_completed(waiting):
-            work.finished(future.result())
-            yield from future.result()
+            folder = top / str(number)
+            waiting.append((folder, ask(work.build(cells, folder))))
+            while waiting and (waiting[0][1].done() or len(waiting) > jobs):
+                yield from _finished(work, *waiting.popleft())
+        while waiting:
+            yield from _finished(work, *waiting.popleft())
+
+
+def _finished(work: _Work, folder: Path, asked: Future[list[Result]]) -> list[Result]:
+    results = asked.result()
+    shutil.rmtree(folder, ignore_errors=True)
+    work.finished(results)
+    return results
 
 
 @contextmanager
@@ -195,11 +213,24 @@ def _scratch() -> Iterator[Path]:
 
 
 @contextmanager
-def _pool(judge: Judge, cache: Path, jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Start worker processes; give up what waits when the sweep is interrupted."""
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin, (judge, cache))
+def _askers(work: _Work, jobs: int) -> Iterator[Callable[[Built], Future[list[Result]]]]:
+    """Give what asks an index all questions aside: in one other thread, or in `jobs` processes.
+
+    When the sweep is interrupted, what waits is given up.
+    """
+    pool: Executor
+    if jobs == 1:
+        pool = ThreadPoolExecutor(1, "asking")
+    else:
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin, (work.judge, work.vectors.path))
+
+    def ask(built: Built) -> Future[list[Result]]:
+        if jobs == 1:
+            return pool.submit(work.judge.judge, built, work.embedder(built.cells[0].embed))
+        return pool.submit(judge_here, built)
+
     try:
-        yield pool
+        yield ask
     finally:
         pool.shutdown(cancel_futures=True)
 

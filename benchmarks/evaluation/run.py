@@ -121,7 +121,7 @@ def told(
         ],
         "readme": [
             {
-                "what": f"evaluating {what} (1.4 million characters, 472 questions): time of embedding their texts once",
+                "what": f"evaluating {what} (472 questions): time of embedding their texts once",
                 "ours": f"{ratio}x; again {second['wall']:.1f} s",
                 "others": "-",
             }

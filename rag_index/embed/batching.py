@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,15 @@ from rag_index.types import Embedder, Event, Reporter, ignore
 if TYPE_CHECKING:
     from rag_index.types import Matrix
 
+    Stream = Callable[[Iterable[Sequence[str]]], Iterator[Matrix]]
+
 BATCH_TOKENS = 4096
 """Padded tokens in one batch where neither settings nor the engine say otherwise."""
 WINDOW = 8192
 """Texts that are sorted together: enough for even batches, few enough to hold."""
+
+_CHARACTERS = 4
+"""Characters in a token of most Latin texts."""
 
 
 @dataclass(slots=True)
@@ -76,18 +82,17 @@ def embed_all(
         embedder: The model; nobody else may use it until the iterator ends.
         texts: Documents, not yet with the prompt.
         lengths: Tokens of each, special tokens and prompt included; found out when None.
-        report: Told after each batch: stage ``embed``, tokens done and in all.
+        report: Told after each batch: stage ``embed``, tokens done and in all (about, without `lengths`).
 
     Lazy: a batch is embedded when it is asked for. When memory runs out the batch is halved and tried again.
     """
     found = lengths if lengths is not None else _lengths(embedder, texts)
     total, done = sum(found), 0
     worker = _Halving(embedder, texts, found, _budget(embedder))
-    for start in range(0, len(texts), WINDOW):
-        for batch in plan(found[start : start + WINDOW], worker.room):
-            yield from worker.embed([start + index for index in batch.indices])
-            done += batch.tokens
-            report(Event("embed", done, total))
+    for indices, matrix in worker.embed_all():
+        yield indices, matrix
+        done += sum(found[index] for index in indices)
+        report(Event("embed", done, total))
 
 
 @dataclass(slots=True)
@@ -98,6 +103,37 @@ class _Halving:
     texts: Sequence[str]
     lengths: Sequence[int]
     room: int
+
+    def embed_all(self) -> Iterator[tuple[list[int], Matrix]]:
+        batches = self._batches()
+        stream = getattr(self.embedder, "embed_stream", None)
+        if stream is not None:
+            yield from self._streamed(stream, batches)
+        for indices in batches:  # all, or what is left after memory ran out
+            yield from self.embed(indices)
+
+    def _batches(self) -> Iterator[list[int]]:
+        for start in range(0, len(self.texts), WINDOW):
+            for batch in plan(self.lengths[start : start + WINDOW], self.room):
+                yield [start + index for index in batch.indices]
+
+    def _streamed(self, stream: Stream, batches: Iterator[list[int]]) -> Iterator[tuple[list[int], Matrix]]:
+        """Embed batch after batch without a pause between them; where memory runs out, those at work in halves."""
+        sent: deque[list[int]] = deque()
+
+        def texts() -> Iterator[list[str]]:
+            for indices in batches:
+                sent.append(indices)
+                yield [self.texts[index] for index in indices]
+
+        try:
+            for matrix in stream(texts()):
+                yield sent.popleft(), matrix
+        except (MemoryError, RuntimeError) as error:
+            if not _out_of_memory(error):
+                raise
+        for indices in sent:
+            yield from self.embed(indices)
 
     def embed(self, indices: list[int]) -> Iterator[tuple[list[int], Matrix]]:
         padded = len(indices) * max(1, *(self.lengths[index] for index in indices))
@@ -131,6 +167,9 @@ def _budget(embedder: Embedder) -> int:
 
 
 def _lengths(embedder: Embedder, texts: Sequence[str]) -> list[int]:
+    """Find the tokens of each text; about, where the embedder sees to even batches itself."""
+    if hasattr(embedder, "embed_stream"):
+        return [len(text) // _CHARACTERS + 1 for text in texts]
     lengths = []
     for text in texts:
         tokens = embedder.tokens(text)

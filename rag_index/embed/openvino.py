@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,6 @@ from rag_index.errors import ModelError
 from rag_index.types import Reporter, Tokens, ignore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rag_index.settings import EmbedSettings
     from rag_index.types import Matrix, ModelInfo, Vector
 
@@ -29,8 +28,32 @@ TOLERANCE = {"fp32": (0.9999, 0.9999), "bf16": (0.9995, 0.9999)}
 MICRO_BATCH = 1024
 """Padded tokens in one run of the model: the caches of a core hold what it works on."""
 _HINTS = {"fp32": "f32", "bf16": "bf16"}
+_PATIENCE_S = 1.0
+"""How long a batch is waited for before looking whether a lane has failed."""
 _LANES = 8
 """Most batches computed at once; each holds memory for its activations."""
+
+
+class _Running:
+    """A batch in the lanes: where its vectors go, and how many parts are still computed."""
+
+    def __init__(self, matrix: Matrix, parts: int) -> None:
+        self.matrix = matrix
+        self.left = parts
+        self.begun = self.ended = time.perf_counter()
+        self.done = threading.Event()
+        if not parts:
+            self.done.set()
+
+    @staticmethod
+    def keep(request: Any, part: tuple[_Running, list[int]]) -> None:  # noqa: ANN401 (an openvino.InferRequest)
+        """Take the vectors of a part; called in a thread of OpenVINO, one at a time."""
+        running, indices = part
+        running.matrix[indices] = request.get_output_tensor(0).data
+        running.left -= 1
+        if not running.left:
+            running.ended = time.perf_counter()
+            running.done.set()
 
 
 class OpenVinoEmbedder:
@@ -56,6 +79,7 @@ class OpenVinoEmbedder:
         self._core: Any = core
         self._queue: Any = None
         self.work = Work()
+        self._ended = 0.0
         self._micro = settings.batch_tokens or MICRO_BATCH
         self._accept()
 
@@ -70,8 +94,17 @@ class OpenVinoEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed documents, one normalised row a text, in order; any number of them, in small batches inside."""
+        return next(self.embed_stream([texts]))
+
+    def embed_stream(self, batches: Iterable[Sequence[str]]) -> Iterator[Matrix]:
+        """Embed batch after batch of documents; while one is computed the next is tokenised, and no lane waits for it.
+
+        Until the iterator ends, nothing else may be embedded.
+        """
         prompt = self._info.document_prompt
-        return self.embed_rows(self._tokenizer.rows([prompt + text for text in texts] if prompt else texts))
+        return self._run(
+            self._tokenizer.rows([prompt + text for text in texts] if prompt else texts) for texts in batches
+        )
 
     def embed_query(self, text: str) -> Vector:
         """Embed a question."""
@@ -80,35 +113,58 @@ class OpenVinoEmbedder:
 
     def embed_rows(self, rows: Sequence[Sequence[int]]) -> Matrix:
         """Embed rows of token ids, in order; long ones are computed first."""
+        return next(self._run([rows]))
+
+    def _run(self, batches: Iterable[Sequence[Sequence[int]]]) -> Iterator[Matrix]:
+        self._lanes().set_callback(_Running.keep)
+        before: _Running | None = None
+        try:
+            for rows in batches:
+                running = self._send(rows)
+                if before:
+                    yield self._finished(before)
+                before = running
+            if before:
+                yield self._finished(before)
+        except RuntimeError:
+            self._queue = None  # lanes of which one has failed never work again
+            raise
+        finally:
+            if self._queue:
+                self._queue.wait_all()
+
+    def _send(self, rows: Sequence[Sequence[int]]) -> _Running:
+        """Give a batch to the lanes in small parts; returns when the last one is taken."""
         import numpy as np
 
-        lanes = self._lanes()
-        matrix = np.empty((len(rows), self._info.dimension), dtype=np.float32)
-        lanes.set_callback(lambda done, indices: matrix.__setitem__(indices, done.get_output_tensor(0).data))
-        begun = time.perf_counter()
-        for batch in plan([len(row) for row in rows], self._micro):
-            self.work.tokens += batch.tokens
-            self.work.padded += batch.padded
-            lanes.start_async(
-                _padded([rows[index] for index in batch.indices], self._converted.about.pad), batch.indices
-            )
-        lanes.wait_all()
-        self.work.seconds += time.perf_counter() - begun
-        return matrix
+        parts = plan([len(row) for row in rows], self._micro)
+        running = _Running(np.empty((len(rows), self._info.dimension), dtype=np.float32), len(parts))
+        for part in parts:
+            self.work.tokens += part.tokens
+            self.work.padded += part.padded
+            padded = _padded([rows[index] for index in part.indices], self._converted.about.pad)
+            self._lanes().start_async(padded, (running, part.indices))
+        return running
+
+    def _finished(self, running: _Running) -> Matrix:
+        while not running.done.wait(_PATIENCE_S):
+            self._lanes().wait_all()  # raises what a lane has failed with
+        self.work.seconds += max(0.0, running.ended - max(running.begun, self._ended))
+        self._ended = running.ended
+        return running.matrix
 
     def _lanes(self) -> Any:  # noqa: ANN401 (an openvino.AsyncInferQueue)
         """Compile the model into lanes of one batch each, a core a lane: none waits for another's slowest part."""
         if self._queue is None:
-            openvino = import_openvino()
-            count = min(
-                _LANES, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            )
+            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            count = min(_LANES, cores)
             hints = {"INFERENCE_PRECISION_HINT": _HINTS[self._info.precision], "NUM_STREAMS": count}
             try:
                 graph = self._core.read_model(str(self._converted.graph))
-                self._queue = openvino.AsyncInferQueue(self._core.compile_model(graph, "CPU", hints), count)
+                model = self._core.compile_model(graph, "CPU", hints)
             except RuntimeError as error:
                 raise ModelError(f"OpenVINO can't run {self._info.name}: {error}", _OTHER) from error
+            self._queue = import_openvino().AsyncInferQueue(model, count)
         return self._queue
 
     def _accept(self) -> None:

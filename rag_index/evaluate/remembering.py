@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,11 @@ class Remembering:
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed documents; nothing is remembered."""
         return self._loaded().embed(texts)
+
+    def embed_stream(self, batches: Iterable[Sequence[str]]) -> Iterator[Matrix]:
+        """Embed documents batch after batch, as the model does it best."""
+        model = self._loaded()
+        return model.embed_stream(batches) if hasattr(model, "embed_stream") else map(model.embed, batches)
 
     def embed_query(self, text: str) -> Vector:
         """Embed a question, from the cache where it is known."""

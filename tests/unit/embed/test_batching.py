@@ -100,3 +100,31 @@ def test_a_batch_is_embedded_only_when_it_is_asked_for():
     assert narrow.calls == []
     next(made)
     assert narrow.calls == [4]
+
+
+class Streaming(Narrow):
+    """An embedder that takes batch after batch."""
+
+    def embed_stream(self, batches):
+        return map(self.embed, batches)
+
+
+@given(st.lists(st.text("ab ", max_size=30), max_size=30), st.booleans())
+def test_a_stream_of_batches_gives_every_text_its_vector(texts, given_lengths):
+    embedder = Streaming(10**9)
+    lengths = [500 * len(text) for text in texts] if given_lengths else None
+    matrix = np.zeros((len(texts), 256), dtype=np.float32)
+    for indices, rows in embed_all(embedder, texts, lengths):
+        matrix[indices] = rows
+    assert np.array_equal(matrix, embedder.inner.embed(texts))
+
+
+def test_what_a_stream_has_no_memory_for_is_embedded_in_halves_and_nothing_is_lost():
+    narrow = Streaming(40, RuntimeError("can not allocate"))
+    done = [index for indices, _ in embed_all(narrow, ["12345"] * 300, [50] * 300) for index in indices]
+    assert sorted(done) == list(range(300))
+
+
+def test_another_failure_of_a_stream_is_raised():
+    with pytest.raises(RuntimeError, match="wrong shape"):
+        list(embed_all(Streaming(-1, RuntimeError("wrong shape")), ["x"] * 50))

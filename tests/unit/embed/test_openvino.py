@@ -93,6 +93,41 @@ def test_rows_come_back_in_the_order_of_the_texts_whatever_the_batches(real):
     assert real.embed([]).shape == (0, 384)
 
 
+def test_while_a_batch_is_computed_the_next_is_asked_for(tiny):
+    embedder = load_embedder(tiny)
+    asked = []
+
+    def batches():
+        for texts in (TEXTS, TEXTS[:2], [], TEXTS[3:]):
+            asked.append(len(texts))
+            yield texts
+
+    made = embedder.embed_stream(batches())
+    assert asked == []
+    first = next(made)
+    assert asked == [len(TEXTS), 2]
+    rest = list(made)
+    assert [len(rows) for rows in (first, *rest)] == [len(TEXTS), 2, 0, len(TEXTS) - 3]
+    assert np.allclose(first, embedder.embed(TEXTS), atol=2e-5)
+    assert np.allclose(rest[-1], first[3:], atol=2e-5)
+    assert embedder.work.seconds > 0
+
+
+def test_the_failure_of_a_lane_is_raised_and_the_embedder_can_be_asked_again(tiny, monkeypatch):
+    embedder = load_embedder(tiny)
+    whole = embedder.embed(TEXTS)
+
+    def misshapen(rows, pad):
+        return [np.zeros((len(rows), 5), np.int64), np.ones((len(rows), 4), np.int64)]
+
+    monkeypatch.setattr("rag_index.embed.openvino._PATIENCE_S", 0.01)
+    with monkeypatch.context() as patch:
+        patch.setattr("rag_index.embed.openvino._padded", misshapen)
+        with pytest.raises(RuntimeError):
+            embedder.embed(TEXTS)
+    assert np.array_equal(embedder.embed(TEXTS), whole)
+
+
 @pytest.mark.model
 def test_a_text_longer_than_the_model_reads_is_cut_as_sentence_transformers_cuts_it(real):
     long = "word " * 1000

@@ -36,6 +36,7 @@ class Taken:
 def run(command: Sequence[object], *, cache: Path | None = None, **environ: str) -> Taken:
     """Run `command` to its end; a failure ends the benchmark with its stderr."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **environ}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # as for every installed program, only the first run compiles
     if cache:
         env["RAG_INDEX_CACHE_DIR"] = str(cache)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:

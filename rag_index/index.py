@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from rag_index.embed import load_embedder
+from rag_index.embed import load_embedder, load_for_questions
 from rag_index.errors import UnknownNameError, UsageError
 from rag_index.pipeline.adding import add_document, remove_document
 from rag_index.settings import SearchSettings, Settings
@@ -33,6 +33,7 @@ class Index:
         self.path = path
         self.settings = settings
         self._embedder = embedder
+        self._for_questions: Embedder | None = None
         self._snapshot: Snapshot | None = None
         self._writing = threading.Lock()
         self._model = threading.RLock()
@@ -109,7 +110,7 @@ class Index:
             unknown = sorted(set(options) - set(SearchSettings.__dataclass_fields__))
             raise UnknownNameError.named("option", unknown[0], SearchSettings.__dataclass_fields__) from error
         with self._reading:
-            return search(self._current(), lambda: _Shared(self._model, self._load), question, settings, where)
+            return search(self._current(), lambda: _Shared(self._model, self._asker), question, settings, where)
 
     def documents(self) -> list[DocumentRow]:
         """Return all documents, ordered by path."""
@@ -140,7 +141,15 @@ class Index:
         with self._model:
             if self._embedder is None:
                 self._embedder = load_embedder(self.settings.embed)
+            self._for_questions = self._embedder
             return self._embedder
+
+    def _asker(self) -> Embedder:
+        """Return the model that is loaded already, else one that is ready at once."""
+        with self._model:
+            if self._for_questions is None:
+                self._for_questions = self._embedder or load_for_questions(self.settings.embed)
+            return self._for_questions
 
 
 class _Shared:

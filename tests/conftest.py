@@ -58,6 +58,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 _HOME = pytest.StashKey[str]()
 
 
+@pytest.fixture(autouse=True)
+def _no_vectors_of_other_tests() -> None:
+    """Drop the user-wide cache of vectors: what a test embeds must not depend on the tests before it."""
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{os.environ['RAG_INDEX_CACHE_DIR']}/vectors.sqlite{suffix}").unlink(missing_ok=True)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip, with a reason, what this run can't or shouldn't do."""
     no_model = None if _installed(WEIGHTS) else pytest.mark.skip(reason=f"the package {WEIGHTS} is not installed")

@@ -44,6 +44,7 @@ def build(
     from rag_index.chunk import check_chunker
     from rag_index.cli.render_index import show_build
     from rag_index.cli.terminal import progress
+    from rag_index.embed.cache import VectorCache
     from rag_index.pipeline import build as run
     from rag_index.settings import load_settings
 
@@ -51,8 +52,8 @@ def build(
     settings = load_settings(flags, near=given[0], config=config).settings
     check_chunker(settings.chunk)
     say_changes(folder, settings, quiet=quiet)
-    with progress(quiet=quiet) as report:
-        result = run(given, folder, settings, report=report, full=full, dry_run=dry_run)
+    with progress(quiet=quiet) as report, VectorCache() as cache:
+        result = run(given, folder, settings, report=report, full=full, dry_run=dry_run, cache=cache)
     show_build(result, dry_run=dry_run, as_json=as_json, quiet=quiet)
     fail_if_skipped(result, strict=strict)
 

@@ -59,11 +59,11 @@ def say_status(document: Document, *, quiet: bool = False) -> None:
 
 def chunks_of(document: Document, settings: Settings) -> Sequence[tuple[Chunk, int]]:
     """Return the chunks that a build would make of `document`, each with its size in tokens of the model."""
-    from rag_index.embed import load_embedder
+    from rag_index.embed import load_for_questions
     from rag_index.pipeline.prepare import prepare
     from rag_index.store import Hint
 
-    pieces = prepare(document, load_embedder(settings.embed), settings, hint=Hint()).pieces
+    pieces = prepare(document, load_for_questions(settings.embed), settings, hint=Hint()).pieces
     return [
         (Chunk(document.text[piece.start : piece.end], index, piece.start, piece.end, len(pieces)), piece.tokens)
         for index, piece in enumerate(pieces)
@@ -77,9 +77,9 @@ def streamed(file: str, settings: Settings) -> Iterator[tuple[Chunk, int]]:
         UsageError: the file can't be opened, or its bytes are not UTF-8.
     """
     from rag_index.chunk.stream import decoded, stream_chunks
-    from rag_index.embed import load_embedder
+    from rag_index.embed import load_for_questions
 
-    embedder = load_embedder(settings.embed)
+    embedder = load_for_questions(settings.embed)
     with _opened(file) as source:
         # read1 gives what is there: it does not wait for a full block.
         blocks = iter(lambda: source.read1(_BLOCK), b"")

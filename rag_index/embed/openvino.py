@@ -70,9 +70,9 @@ class OpenVinoEmbedder:
         Raises:
             ModelError: OpenVINO can't be used here, or the vectors differ too much.
         """
+        core = import_openvino().Core()  # first: where there is none, nothing need be converted
         self._converted = obtain(files, report=report)
         about = self._converted.about
-        core = import_openvino().Core()
         precision = choose_precision(settings.precision, core)
         self._info = identity(files, settings, about.dimension, about.max_tokens, ENGINE, precision)
         self._tokenizer = Tokenizer.read(self._converted.tokenizer, about.max_tokens)

@@ -42,6 +42,7 @@ def build(
     embedder: Embedder | None = None,
     full: bool = False,
     dry_run: bool = False,
+    cache: VectorCache | None = None,
 ) -> BuildReport:
     """Bring the index in the folder `index` up to date with the files under `paths`.
 
@@ -56,6 +57,7 @@ def build(
         embedder: The model, if it is loaded already.
         full: Read every file again.
         dry_run: Change nothing and embed nothing; the report says what would be done.
+        cache: Asked for vectors that the index has not, and told of those that were made.
 
     Raises:
         UsageError: a path is missing, there is nothing to index, or a name is unknown; nothing was changed.
@@ -78,7 +80,8 @@ def build(
     layout.prepare()
     with Stop() as stop, WriterLock(layout.lock):
         while True:
-            run = Run(layout, settings, report, stop, model, BuildReport(str(index)), typed=shlex.join(map(str, paths)))
+            typed = shlex.join(map(str, paths))
+            run = Run(layout, settings, report, stop, model, BuildReport(str(index)), cache, typed=typed)
             try:
                 _build_files(run, roots, found, full=full)
             except OtherModelError:
@@ -165,6 +168,7 @@ def _build_files(run: Run, roots: Roots, found: Iterable[Found], *, full: bool) 
         run.totals.files.unchanged = plan.unchanged
         note_skipped(run, plan)
         writer = writer_for(run, work)
+        writer.expect(len(plan.restore) + len(plan.refused) + len(plan.read))
         stored = work.before.document if work.before else work.manifest.document
         store_all(run, writer, documents_of(plan, stored, run.settings, run.report), before | known)
         writer.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rag_index.embed.batching import embed_all
@@ -71,6 +71,14 @@ class UnitWriter:
         self._chunks = 0
         self._since = time.monotonic()
         self._counted: set[bytes] = set()
+        self._expected = 0
+        self._documents = 0
+        self._tokens = 0
+        self._done = 0
+
+    def expect(self, documents: int) -> None:
+        """Say how many documents will come, so that the tokens of all can be reckoned while they are read."""
+        self._expected = documents
 
     def add(self, prepared: Prepared) -> None:
         """Take a document; commits the unit when it is full."""
@@ -78,6 +86,7 @@ class UnitWriter:
             self._since = time.monotonic()
         self._unit.append(prepared)
         self._chunks += len(prepared.pieces)
+        self._documents += 1
         full = self._chunks >= UNIT_CHUNKS or len(self._unit) >= UNIT_DOCUMENTS
         if full or time.monotonic() - self._since > UNIT_S:
             self.flush()
@@ -119,6 +128,8 @@ class UnitWriter:
         new = {key: piece for key, piece in wanted.items() if key in missing}  # in the order of the documents
         self._totals.reused += len((wanted.keys() - new.keys()) - self._counted)
         self._counted.update(wanted)
+        self._tokens += _tokens(wanted.values())
+        self._done = self._tokens - _tokens(new.values())
         if new:
             self._before(self._embedder().info, unit)
             self._make(list(new.values()))
@@ -139,7 +150,6 @@ class UnitWriter:
         embedder = self._embedder()
         waiting: list[tuple[list[int], Matrix]] = []
         saved = time.monotonic()
-        done = 0
 
         def save() -> None:
             if waiting:
@@ -154,8 +164,8 @@ class UnitWriter:
         texts, lengths = [piece.embedded for piece in pieces], [piece.tokens for piece in pieces]
         for indices, rows in embed_all(embedder, texts, lengths):
             waiting.append((indices, rows))
-            done += len(indices)
-            self._report(Event("embed", done, len(pieces)))
+            self._done += _tokens(pieces[at] for at in indices)
+            self._report(Event("embed", self._done, self._all_tokens(), "tokens"))
             if sum(len(part) for part, _ in waiting) >= _SAVE_ROWS or time.monotonic() - saved > _SAVE_S:
                 save()
                 saved = time.monotonic()
@@ -163,3 +173,11 @@ class UnitWriter:
                 break
         save()
         self._stop.check()
+
+    def _all_tokens(self) -> int:
+        """Return the tokens of all documents that will come; reckoned from those that have come."""
+        return round(self._tokens * max(1.0, self._expected / max(1, self._documents)))
+
+
+def _tokens(pieces: Iterable[Piece]) -> int:
+    return sum(piece.tokens for piece in pieces)

@@ -70,6 +70,18 @@ def test_without_paths_the_index_at_hand_is_brought_up_to_date(indexed, monkeypa
     assert (shown["files"]["indexed"], shown["files"]["unchanged"], shown["embedded"]) == (1, 2, 1)
 
 
+def test_no_text_is_embedded_again_for_another_index(docs, capsys) -> None:
+    assert build("docs", "--json") == 0
+    first = json.loads(capsys.readouterr().out)
+    assert build("docs", "--index", "other", "--json") == 0
+    second = json.loads(capsys.readouterr().out)
+    assert (second["embedded"], second["reused"]) == (0, first["embedded"])
+    assert main(["build", "docs", "--index", "third", *FLAGS, "--chunker", "sentence", "--json"]) == 0
+    third = json.loads(capsys.readouterr().out)
+    assert third["embedded"] + third["reused"] == third["chunks"]["live"]
+    assert third["reused"] > 0
+
+
 def test_settings_that_change_are_said_before_everything_is_made_anew(indexed, capsys) -> None:
     assert main(["build", "docs", "--model", "hash", "--size", "90", "--overlap", "30", "--dry-run"]) == 0
     assert capsys.readouterr().err == "chunk.size changes from 120 to 90\n"

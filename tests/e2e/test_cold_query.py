@@ -47,3 +47,10 @@ def test_a_cold_query_loads_no_torch_and_neither_it_nor_the_build_leaves_the_mac
     found, loaded = guarded("query", "how long is the warranty", "--index", str(docs / ".rag-index"))
     assert "guarantee of one year" in found["hits"][0]["text"]
     assert loaded == "[]"
+
+
+def test_chunks_are_shown_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "pump.md").write_text("The repaired pump has a guarantee of one year. Lunch is at noon.\n")
+    shown, loaded = guarded("chunk", str(tmp_path / "pump.md"))
+    assert shown["chunks"][0]["tokens"] > 10
+    assert loaded == "[]"

@@ -93,6 +93,19 @@ def test_rows_come_back_in_the_order_of_the_texts_whatever_the_batches(real):
     assert real.embed([]).shape == (0, 384)
 
 
+def test_without_openvino_the_other_engine_is_used_and_that_is_said(unconverted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openvino", None)
+    events = []
+    embedder = load_embedder(replace(unconverted, engine="auto"), report=events.append)
+    assert embedder.info.engine == "sentence-transformers"
+    assert [event.stage for event in events] == ["warning"]  # nothing was converted
+    assert "can't import openvino" in events[0].note
+    assert events[0].note.endswith("using sentence-transformers, which is slower")
+    assert len(embedder.embed(["a text"])) == 1
+    with pytest.raises(ModelError, match="can't import openvino"):
+        load_embedder(unconverted)
+
+
 def test_while_a_batch_is_computed_the_next_is_asked_for(tiny):
     embedder = load_embedder(tiny)
     asked = []

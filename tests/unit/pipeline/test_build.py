@@ -12,7 +12,7 @@ from rag_index.pipeline import build, build_documents
 from rag_index.settings import ChunkSettings, EmbedSettings, ExtractSettings, Settings, StoreSettings
 from rag_index.store import Layout, WriterLock, open_snapshot
 from rag_index.store.dump import dump
-from rag_index.types import Document, Filter, Source, Status
+from rag_index.types import Document, Event, Filter, Source, Status
 
 QUIET = StoreSettings(publish=False)
 SETTINGS = Settings(chunk=ChunkSettings(size=80, overlap=20), embed=EmbedSettings(model="hash"), store=QUIET)
@@ -55,6 +55,18 @@ def fresh(docs: Path, tmp_path: Path, settings: Settings = SETTINGS) -> list[str
     lines = content(copy)
     shutil.rmtree(copy)
     return lines
+
+
+def test_progress_of_embedding_is_told_in_tokens_of_the_whole_build(docs: Path, monkeypatch) -> None:
+    monkeypatch.setattr("rag_index.pipeline.unit.UNIT_DOCUMENTS", 1)
+    events: list[Event] = []
+    report = run(docs, report=events.append)
+    told = [event for event in events if event.stage == "embed"]
+    assert {event.note for event in told} == {"tokens"}
+    assert [event.done for event in told] == sorted(event.done for event in told)
+    assert told[0].done < told[0].total  # the other documents are reckoned in
+    assert told[-1].done == told[-1].total
+    assert 0 < told[-1].done <= report.tokens.seen
 
 
 def test_a_second_build_reads_and_embeds_nothing(docs: Path) -> None:

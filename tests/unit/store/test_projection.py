@@ -218,10 +218,12 @@ def test_langchain_opens_the_folder_with_its_standard_call(index: Path) -> None:
         collection_name="rag_index", persist_directory=str(chroma_folder(index)), embedding_function=Embeddings()
     )
     (found, score), *_ = store.similarity_search_with_relevance_scores("Text 7: pump number 7", k=3)
+    with open_snapshot(index) as snapshot:
+        ((_, cosine),) = snapshot.dense(EMBEDDER.embed_query("Text 7: pump number 7"), 1)
     assert found.page_content.startswith("Text 7: pump number 7")
     assert found.metadata["source"] == "part/7.txt"
     assert (found.metadata["start_offset"], found.metadata["end_offset"]) == (0, len(found.page_content))
-    assert 0.5 < score <= 1.0001
+    assert score == pytest.approx(cosine, abs=1e-5)  # it reads the kind of distance from the collection
     store._client.close()
 
 

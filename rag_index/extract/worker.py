@@ -101,6 +101,8 @@ class Workers:
             raise CancelledError("the workers are closed")
         worker = _Worker.start(self._settings)
         self._live.add(worker)
+        if self._closed:  # meanwhile; whoever ended the others has not seen this one
+            worker.process.kill()
         return worker
 
     def _end(self, worker: _Worker) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 def ahead(
     jobs: Iterable[Job], work: Callable[[Job], Result], *, weight: Callable[[Job], int], most: int
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """Yield ``work(job)`` for each job, in order; other jobs are worked on while the caller is busy.
 
     Args:

@@ -163,7 +163,8 @@ def _build_files(run: Run, roots: Roots, found: Iterable[Found], *, full: bool) 
     with working(run, roots.root) as work:
         known = work.manifest.known()
         before = work.before.known() if work.before else {}
-        plan = Scan(known, before, full=full).plan(outside(found, run.layout.index), roots.scopes, run.report)
+        with run.stop.at_once():
+            plan = Scan(known, before, full=full).plan(outside(found, run.layout.index), roots.scopes, run.report)
         run.totals.files.seen = plan.seen
         run.totals.files.unchanged = plan.unchanged
         note_skipped(run, plan)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,7 +83,8 @@ class Run:
 @contextmanager
 def working(run: Run, root: Path) -> Iterator[Work]:
     """Open the states of a build, and close them whatever happens."""
-    work = open_work(run.layout, run.settings, root, run.model.loaded, run.model.load)
+    with run.stop.at_once():  # a model may have to be converted first
+        work = open_work(run.layout, run.settings, root, run.model.loaded, run.model.load)
     run.model.expected = work.manifest
     try:
         danger = warn_about(run.settings.store.url)
@@ -146,12 +147,22 @@ def store_all(
     jobs = _jobs(run, documents, known)
     # What cuts by meaning asks the model itself, which has one owner: it can't be done beside the embedding.
     alone = run.settings.chunk.chunker == "semantic"
-    for prepared in (
-        map(_Job.prepare, jobs) if alone else ahead(jobs, _Job.prepare, weight=_Job.bytes, most=AHEAD_BYTES)
-    ):
-        if run.stop.signal:
-            writer.flush()
-        writer.add(prepared)
+    stream: Generator[Prepared, None, None] = (
+        (job.prepare() for job in jobs) if alone else ahead(jobs, _Job.prepare, weight=_Job.bytes, most=AHEAD_BYTES)
+    )
+    with closing(stream):
+        while prepared := _next(run.stop, writer, stream):
+            writer.add(prepared)
+
+
+def _next(stop: Stop, writer: UnitWriter, stream: Iterator[Prepared]) -> Prepared | None:
+    """Wait for the next document, None at the end; a signal ends the wait, and what is in hand is stored first."""
+    try:
+        with stop.at_once():  # a file may take minutes to read
+            return next(stream, None)
+    except (KeyboardInterrupt, SystemExit):
+        writer.flush()
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +231,6 @@ def finish(run: Run, work: Work, scopes: Sequence[str]) -> None:
         work.before = None
         drop_others(run.layout, manifest.folder)
     if run.publication:
-        run.stop.check()
-        if not run.publication.is_fresh():
-            run.publication.finish()
+        with run.stop.at_once():
+            if not run.publication.is_fresh():
+                run.publication.finish()

@@ -1,9 +1,11 @@
-"""Ctrl-C and SIGTERM end a build between two steps, not inside one."""
+"""Ctrl-C and SIGTERM end a build between two steps where something would be lost, and else at once."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -16,6 +18,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.signal = 0
+        self._at_once = False
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Self:
@@ -34,6 +37,18 @@ class Stop:
         if self.signal == signal.SIGINT == number:
             raise KeyboardInterrupt
         self.signal = number
+        if self._at_once:
+            self.check()
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let a signal end what is done in this context wherever it is: it may take long, and loses nothing."""
+        self._at_once = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._at_once = False
 
     def check(self) -> None:
         """End the build here if that was asked for: exit code 130 or 143 follows from the exception."""

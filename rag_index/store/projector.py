@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 from rag_index.errors import RagIndexError
 from rag_index.store.chroma import BATCH, ChromaStore, load_library
 from rag_index.store.failpoints import passing
+from rag_index.store.layout import copy_file
 from rag_index.store.reader import Reader
 from rag_index.store.records import Entry, entries, read_index, records, write_index
 from rag_index.store.tasks import CHURN_SHARE, COPY_SHARE, Task
@@ -69,6 +70,7 @@ class _Orders:
 
 def load(task: Task, orders: Iterable[str]) -> dict[str, Any]:
     """Make the generation and note what it holds."""
+    threading.Thread(target=load_library, daemon=True).start()  # while the truth is read and files are copied
     loader = _Loader(task)
     try:
         for _ in orders:
@@ -135,7 +137,7 @@ class _Loader:
         change = sum(have.get(entry.uid) != entry.digest for entry in wanted) + sum(uid not in keep for uid in have)
         if change > COPY_SHARE * len(wanted) or change + task.churn > CHURN_SHARE * len(wanted):
             return False
-        shutil.copytree(task.old, task.place, dirs_exist_ok=True)
+        shutil.copytree(task.old, task.place, copy_function=copy_file, dirs_exist_ok=True)
         self._have, self._replace = have, True
         return True
 
@@ -155,25 +157,27 @@ class _Loader:
 
 def verify(task: Task, orders: Iterable[str]) -> dict[str, Any]:
     """Compare a generation with the truth; says what is wrong with it, in words."""
-    load_library()  # while another child is loading the generation
-    for _ in orders:
-        continue
-    store = ChromaStore(task.where, task.collection)
-    try:
-        with task.snapshot() as snapshot:
-            wanted = {entry.uid: entry for entry in entries(snapshot)}
-            ids = store.ids()
-            faults = _count_faults(len(wanted), ids, wanted.keys())
-            chosen = _sample([entry for uid, entry in wanted.items() if uid in ids], full=task.full)
-            faults += _compare(store, snapshot, chosen)
-            lost = _unreachable(store, snapshot, chosen)
-            if lost:
-                faults.append(
-                    f"{len(lost)} of {len(chosen)} records are not found by their own vector, {lost[0]} first"
-                )
-            return {"count": len(ids), "checked": len(chosen), "unreachable": len(lost), "faults": faults}
-    finally:
-        store.close()
+    load_library()
+    with task.snapshot() as snapshot:  # the truth is complete: it is read while another child loads the generation
+        wanted = {entry.uid: entry for entry in entries(snapshot)}
+        for _ in orders:
+            continue
+        store = ChromaStore(task.where, task.collection)
+        try:
+            return _verdict(store, snapshot, wanted, full=task.full)
+        finally:
+            store.close()
+
+
+def _verdict(store: ChromaStore, snapshot: Reader, wanted: Mapping[str, Entry], *, full: bool) -> dict[str, Any]:
+    ids = store.ids()
+    faults = _count_faults(len(wanted), ids, wanted.keys())
+    chosen = _sample([entry for uid, entry in wanted.items() if uid in ids], full=full)
+    faults += _compare(store, snapshot, chosen)
+    lost = _unreachable(store, snapshot, chosen)
+    if lost:
+        faults.append(f"{len(lost)} of {len(chosen)} records are not found by their own vector, {lost[0]} first")
+    return {"count": len(ids), "checked": len(chosen), "unreachable": len(lost), "faults": faults}
 
 
 def _count_faults(count: int, ids: set[str], wanted: Any) -> list[str]:  # noqa: ANN401 (a view of keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rag_index.types import Matrix
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """A record without its text and vector: where the text stands first, and what says so."""
 
@@ -27,7 +28,7 @@ class Entry:
     document: int
     metadata: Mapping[str, str | int]
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """8 bytes that change when the metadata do."""
         plain = "\0".join(f"{key}={value}" for key, value in sorted(self.metadata.items()))

@@ -21,7 +21,7 @@ from rag_index.errors import IndexMismatchError, StoreError, UsageError
 from rag_index.pipeline import build_documents, check
 from rag_index.settings import ChunkSettings, EmbedSettings, Settings, StoreSettings
 from rag_index.store import Layout, open_snapshot, published
-from rag_index.store.chroma import ChromaStore
+from rag_index.store.chroma import ChromaStore, _batches
 from rag_index.types import Document, Event, Source
 
 pytestmark = [
@@ -195,3 +195,12 @@ def test_a_server_elsewhere_is_warned_about_before_anything_is_sent(tmp_path: Pa
 def test_an_address_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match="must be http://host:port"):
         ChromaStore("ftp://x", "abc")
+
+
+def test_requests_to_a_server_are_bounded_by_bytes_and_batches_for_a_folder_only_by_count() -> None:
+    def batches(most_bytes: int | None) -> list[int]:
+        records = ((str(n), [0.5] * 384, "x" * 5000, {}) for n in range(10))
+        return [len(batch) for batch in _batches(records, 6, most_bytes)]
+
+    assert batches(None) == [6, 4]
+    assert batches(50_000) == [3, 3, 3, 1]

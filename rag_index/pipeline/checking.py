@@ -79,7 +79,7 @@ def check(
     result.faults = _find(layout, result, full=full)
     if repair and result.faults:
         found = result.faults
-        _repair(layout, found, settings, embedder, report)
+        _repair(layout, found, settings, embedder, report, full=full)
         result.faults = _find(layout, result, full=full)
         still = {(fault.code, fault.where) for fault in result.faults}
         result.repaired = [fault for fault in found if (fault.code, fault.where) not in still]
@@ -132,7 +132,13 @@ def _projection(layout: Layout, folder: Path, result: CheckReport, *, full: bool
 
 
 def _repair(
-    layout: Layout, faults: list[Fault], settings: Settings | None, embedder: Embedder | None, report: Reporter
+    layout: Layout,
+    faults: list[Fault],
+    settings: Settings | None,
+    embedder: Embedder | None,
+    report: Reporter,
+    *,
+    full: bool,
 ) -> None:
     codes = {fault.code for fault in faults}
     with WriterLock(layout.lock):
@@ -147,10 +153,10 @@ def _repair(
             where = reader.info.settings.store
             fresh = is_fresh(readable(layout), layout, reader, where)
         if where.publish and ("projection" in codes or not fresh):
-            _publish_anew(layout, folder, report)
+            _publish_anew(layout, folder, report, full=full)
 
 
-def _publish_anew(layout: Layout, folder: Path, report: Reporter) -> None:
+def _publish_anew(layout: Layout, folder: Path, report: Reporter, *, full: bool) -> None:
     """Make Chroma's copy from the truth alone: what is there is not to be trusted."""
     before = readable(layout)
     layout.published.unlink(missing_ok=True)
@@ -158,5 +164,5 @@ def _publish_anew(layout: Layout, folder: Path, report: Reporter) -> None:
         drop_folder(before.folder(layout))
     with Reader(layout, folder) as reader:
         settings = reader.info.settings.store
-    with Publication(layout, folder, settings, report=report) as publication:
+    with Publication(layout, folder, settings, report=report, full=full) as publication:
         publication.finish()

@@ -37,7 +37,11 @@ BODY_BYTES = 24 << 20
 TIMEOUT_S = 60.0
 RETRY_S = 40.0
 """How long a server that fails is asked again."""
-CONFIGURATION = {"hnsw": {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}}
+START_S = 8.0
+"""The same for the first request of a build: it may be restarting, or there may be no server at that address."""
+_GRAPH = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 200}
+_DENSE_GRAPH = {"space": "cosine", "max_neighbors": 64, "ef_construction": 400, "ef_search": 400}
+"""For texts that are nearly alike, of which a plain graph can lose every tenth."""
 
 
 class ChromaStore:
@@ -47,20 +51,24 @@ class ChromaStore:
         place: A folder, or ``http://host:port``.
         name: Name of the collection.
         create: Metadata of a collection to be made; None to open one.
+        dense: Give it a graph of twice the links.
 
     Raises:
         IndexMismatchError: a collection there names an embedding function.
         StoreError: Chroma can't open it.
     """
 
-    def __init__(self, place: Path | str, name: str, *, create: Mapping[str, str | int] | None = None) -> None:
+    def __init__(
+        self, place: Path | str, name: str, *, create: Mapping[str, str | int] | None = None, dense: bool = False
+    ) -> None:
         self._served = isinstance(place, str)
         self._place = str(place)
         if isinstance(place, Path):
             refuse_poisoned(place)
-        self._client = _call(self._place, lambda: _client(place))
+        patience = (RETRY_S if create is None else START_S) if self._served else 0.0
+        self._client = _call(self._place, lambda: _client(place), tries=patience)
         try:
-            self._collection = _call(self._place, lambda: self._open(name, create), tries=self._tries)
+            self._collection = _call(self._place, lambda: self._open(name, create, dense=dense), tries=self._tries)
         except BaseException:
             self.close()
             raise
@@ -69,11 +77,11 @@ class ChromaStore:
     def _tries(self) -> float:
         return RETRY_S if self._served else 0.0
 
-    def _open(self, name: str, create: Mapping[str, str | int] | None) -> Any:  # noqa: ANN401 (chromadb's)
+    def _open(self, name: str, create: Mapping[str, str | int] | None, *, dense: bool) -> Any:  # noqa: ANN401 (chromadb's)
         if create is not None:
             self._client.create_collection(
                 name,
-                configuration=CONFIGURATION,
+                configuration={"hnsw": _DENSE_GRAPH if dense else _GRAPH},
                 metadata=dict(create),
                 embedding_function=None,
                 get_or_create=True,  # a repeated request must not fail; that it is ours is looked at below

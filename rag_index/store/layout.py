@@ -179,10 +179,18 @@ def sync_tree(folder: Path) -> None:
                 os.fsync(file.fileno())
 
 
-def copy_file(source: str, target: str) -> None:
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy all files below `source`; those of `target` can be written, whatever `source` allows."""
+    target.mkdir(exist_ok=True)
+    for path in sorted(source.rglob("*")):
+        place = target / path.relative_to(source)
+        place.mkdir(exist_ok=True) if path.is_dir() else _copy_file(path, place)
+
+
+def _copy_file(source: Path, target: Path) -> None:
     """Copy a file; where the file system can share the blocks of both until one changes, that takes no time."""
     try:
-        with Path(source).open("rb") as old, Path(target).open("wb") as new:
+        with source.open("rb") as old, target.open("wb") as new:
             while os.copy_file_range(old.fileno(), new.fileno(), _PART):
                 continue
     except (AttributeError, OSError):  # not Linux, or a file system that can't: this names the error if it is another

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from rag_index.errors import LockedError, RagIndexError, StoreError
 from rag_index.store.chroma import ChromaStore
 from rag_index.store.digests import check_digests
-from rag_index.store.layout import Layout
+from rag_index.store.layout import Layout, copy_folder
 from rag_index.store.projection import ensure_published
 from rag_index.store.published import Published, is_fresh, readable
 
@@ -43,7 +42,7 @@ class Nearby:
         found = readable(layout)
         if not is_fresh(found, layout, snapshot, snapshot.info.settings.store):
             found = _publish(snapshot.index) if required else None
-        if found is None:
+        if found is None or (found.lossy and not required):
             return
         try:
             self._store = self._open(layout, found)
@@ -71,7 +70,8 @@ class Nearby:
         check_digests(folder, found.files)  # a damaged graph would crash this process
         if not os.access(folder / "chroma.sqlite3", os.W_OK) or not os.access(folder, os.W_OK):
             self._copy = tempfile.TemporaryDirectory(prefix="rag-index-")  # Chroma writes when it only reads
-            folder = Path(shutil.copytree(folder, Path(self._copy.name) / "chroma", copy_function=shutil.copyfile))
+            copy_folder(folder, Path(self._copy.name) / "chroma")
+            folder = Path(self._copy.name) / "chroma"
         return ChromaStore(folder, found.collection)
 
 

@@ -22,7 +22,7 @@ from rag_index.store.failpoints import passing
 from rag_index.store.guard import refuse_poisoned
 from rag_index.store.layout import REPAIR, Layout, drop_folder, sync_folder, sync_tree, write_sealed
 from rag_index.store.lock import WriterLock
-from rag_index.store.published import Published, is_fresh, minor, name_of, number_of, readable
+from rag_index.store.published import Published, is_fresh, lost_words, minor, name_of, number_of, readable
 from rag_index.store.reader import Reader, open_state
 from rag_index.store.tasks import COPY_SHARE, Task
 from rag_index.types import Event, Reporter, ignore
@@ -35,19 +35,30 @@ class Publication:
         layout: Paths of the index.
         state: Folder of the state to project.
         settings: Where to publish.
-        report: Told of the progress: stage ``publish``.
+        report: Told of the progress: stage ``publish``; and of a ``warning``.
+        full: Verify every record instead of a sample.
     """
 
-    def __init__(self, layout: Layout, state: Path, settings: StoreSettings, *, report: Reporter = ignore) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        state: Path,
+        settings: StoreSettings,
+        *,
+        report: Reporter = ignore,
+        full: bool = False,
+    ) -> None:
         self._layout = layout
         self._state = state
         self._settings = settings
         self._report = report
+        self._full = full
         self._child: Child | None = None
         self._verifier: Child | None = None
         self._added = 0
         layout.chroma.mkdir(exist_ok=True)
         self.before = readable(layout)
+        self._dense = self.before is not None and self.before.dense
         if self.before and not self.before.url:
             refuse_poisoned(self.before.folder(layout))
         self._number = 1 + max([number_of(path) for path in layout.chroma.glob("gen-*")], default=0)
@@ -98,12 +109,11 @@ class Publication:
         with Reader(self._layout, self._state) as snapshot:
             content = snapshot.generation
         self._report(Event("publish"))
-        done, faults = self._load(copy=True)
-        if faults and done["copied"]:
-            self.close()
-            done, faults = self._load(copy=False)
-        if faults:
-            raise StoreError(f"Chroma's copy of the index is wrong: {faults[0]}", REPAIR)
+        done, verdict = self._make()
+        if verdict["faults"]:
+            raise StoreError(f"Chroma's copy of the index is wrong: {verdict['faults'][0]}", REPAIR)
+        if verdict["unreachable"]:
+            self._report(Event("warning", note=f"in Chroma's graph {lost_words(verdict)}: texts are too much alike"))
         passing("projection-verified")
         made = Published(
             number=self._number,
@@ -114,6 +124,9 @@ class Publication:
             count=done["count"],
             churn=done["churn"],
             version=version("chromadb"),
+            dense=self._dense,
+            checked=verdict["checked"],
+            unreachable=verdict["unreachable"],
         )
         if not made.url:
             made = replace(made, files=digests(self._place))
@@ -132,6 +145,21 @@ class Publication:
 
     # --- parts ---
 
+    def _make(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Load and verify: as a copy with the changes, else fresh, else fresh with a denser graph."""
+        done, verdict = self._load(copy=True)
+        known = self._dense and self.before is not None and self.before.unreachable
+        if done["copied"] and (verdict["faults"] or (verdict["unreachable"] and not known)):
+            self.close()
+            done, verdict = self._load(copy=False)
+        if verdict["unreachable"] and not verdict["faults"] and not self._dense:
+            self.close()
+            if self._settings.url:
+                self._drop_collection(self._collection)
+            self._dense = True
+            done, verdict = self._load(copy=False)
+        return done, verdict
+
     @property
     def _place(self) -> Path:
         return self._layout.chroma / f"{name_of(self._number)}.tmp"
@@ -146,7 +174,7 @@ class Publication:
         name = self._settings.collection
         return f"{name}-{self._number:06}" if self._settings.url else name
 
-    def _task(self, kind: str, *, copy: bool = False, full: bool = False) -> Task:
+    def _task(self, kind: str, *, copy: bool = False) -> Task:
         with Reader(self._layout, self._state) as snapshot:
             model, chunk = snapshot.info.model, snapshot.info.settings.chunk
             identity = snapshot.index_id
@@ -174,7 +202,8 @@ class Publication:
             old=str(old.folder(self._layout).absolute()) if old else "",
             old_records=str(old.records(self._layout).absolute()) if old else "",
             churn=old.churn if old else 0,
-            full=full,
+            full=self._full,
+            dense=self._dense,
         )
 
     def _copyable(self) -> bool:
@@ -191,7 +220,7 @@ class Publication:
             return False
         return minor(before.version) == minor(version("chromadb"))
 
-    def _load(self, *, copy: bool) -> tuple[dict[str, Any], list[str]]:
+    def _load(self, *, copy: bool) -> tuple[dict[str, Any], dict[str, Any]]:
         if self._child is None:
             self.close()
             self._child = Child(self._task("load", copy=copy))
@@ -199,7 +228,7 @@ class Publication:
         self._child.say("end")
         done = self._child.result(self._report)
         self._verifier.say("end")
-        return done, self._verifier.result(self._report)["faults"]
+        return done, self._verifier.result(self._report)
 
     def _clean(self, made: Published) -> None:
         """Delete older generations that no process has open."""
@@ -208,10 +237,15 @@ class Publication:
                 drop_folder(path) if path.is_dir() else path.unlink(missing_ok=True)
         before = self.before
         if made.url and before and before.url == made.url and before.collection != made.collection:
-            from rag_index.store.chroma import ChromaStore
+            self._drop_collection(before.collection)
 
-            store = ChromaStore(made.url, made.collection)
-            store.drop(before.collection)
+    def _drop_collection(self, name: str) -> None:
+        from rag_index.store.chroma import ChromaStore
+
+        store = ChromaStore(self._settings.url, self._collection)
+        try:
+            store.drop(name)
+        finally:
             store.close()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import shutil
 import signal
 import sys
 import threading
@@ -21,7 +20,7 @@ from typing import Any
 from rag_index.errors import RagIndexError
 from rag_index.store.chroma import BATCH, ChromaStore, load_library
 from rag_index.store.failpoints import passing
-from rag_index.store.layout import copy_file
+from rag_index.store.layout import copy_folder
 from rag_index.store.reader import Reader
 from rag_index.store.records import Entry, entries, read_index, records, write_index
 from rag_index.store.tasks import CHURN_SHARE, COPY_SHARE, Task
@@ -90,7 +89,8 @@ class _Loader:
 
     def _open(self) -> ChromaStore:
         if self._store is None:
-            self._store = ChromaStore(self._task.where, self._task.collection, create=self._task.metadata)
+            task = self._task
+            self._store = ChromaStore(task.where, task.collection, create=task.metadata, dense=task.dense)
             passing("projection-begun")
         return self._store
 
@@ -137,7 +137,7 @@ class _Loader:
         change = sum(have.get(entry.uid) != entry.digest for entry in wanted) + sum(uid not in keep for uid in have)
         if change > COPY_SHARE * len(wanted) or change + task.churn > CHURN_SHARE * len(wanted):
             return False
-        shutil.copytree(task.old, task.place, copy_function=copy_file, dirs_exist_ok=True)
+        copy_folder(Path(task.old), Path(task.place))
         self._have, self._replace = have, True
         return True
 
@@ -175,9 +175,8 @@ def _verdict(store: ChromaStore, snapshot: Reader, wanted: Mapping[str, Entry], 
     chosen = _sample([entry for uid, entry in wanted.items() if uid in ids], full=full)
     faults += _compare(store, snapshot, chosen)
     lost = _unreachable(store, snapshot, chosen)
-    if lost:
-        faults.append(f"{len(lost)} of {len(chosen)} records are not found by their own vector, {lost[0]} first")
-    return {"count": len(ids), "checked": len(chosen), "unreachable": len(lost), "faults": faults}
+    first = lost[0] if lost else ""
+    return {"count": len(ids), "checked": len(chosen), "unreachable": len(lost), "lost": first, "faults": faults}
 
 
 def _count_faults(count: int, ids: set[str], wanted: Any) -> list[str]:  # noqa: ANN401 (a view of keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from rag_index.store.reader import Reader
 from rag_index.store.tasks import Task
 from rag_index.types import ignore
 
+LOSSY_SHARE = 0.01
 _GENERATION = re.compile(r"gen-(\d{6})")
 
 
@@ -33,6 +35,9 @@ class Published:
         churn: Records that have changed since the graph was made fresh.
         version: Version of chromadb that made it.
         files: Size and checksum of the files of the graph.
+        dense: Whether its graph has twice the links, because a plain one lost records.
+        checked: Records that were looked for by their own vector.
+        unreachable: How many of these the graph doesn't find all the same.
     """
 
     number: int
@@ -44,6 +49,14 @@ class Published:
     churn: int = 0
     version: str = ""
     files: dict[str, list[int]] = field(default_factory=dict)
+    dense: bool = False
+    checked: int = 0
+    unreachable: int = 0
+
+    @property
+    def lossy(self) -> bool:
+        """Whether its graph loses so many records that its answers would not be as good as promised."""
+        return self.unreachable > LOSSY_SHARE * self.checked
 
     def folder(self, layout: Layout) -> Path:
         """Folder to open with Chroma's client."""
@@ -142,9 +155,20 @@ def verify_published(layout: Layout, found: Published, *, full: bool = False) ->
     child = Child(task)
     try:
         child.say("end")
-        return child.result(ignore)
+        verdict = child.result(ignore)
     finally:
         child.stop()
+    if verdict["unreachable"] and not found.unreachable:  # else the best graph has them missing: no fault
+        verdict["faults"].append(lost_words(verdict))
+    return verdict
+
+
+def lost_words(verdict: Mapping[str, Any]) -> str:
+    """Say how many records a graph doesn't find."""
+    return (
+        f"{verdict['unreachable']} of {verdict['checked']} records are not found by their own vector, "
+        f"{verdict['lost']} first"
+    )
 
 
 def warn_about(url: str) -> str:

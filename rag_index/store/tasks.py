@@ -30,6 +30,7 @@ class Task:
         old_records: Which records that one holds.
         churn: Records that have changed in it since it was made fresh.
         full: Verify every record.
+        dense: Make a graph of twice the links.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Task:
     old_records: str = ""
     churn: int = 0
     full: bool = False
+    dense: bool = False
 
     @property
     def where(self) -> Path | str:

@@ -18,7 +18,7 @@ import pytest
 from rag_index.embed import load_embedder
 from rag_index.pipeline import build, check, watch
 from rag_index.settings import EmbedSettings, Settings, StoreSettings
-from rag_index.store import open_snapshot
+from rag_index.store import Layout, WriterLock, open_snapshot
 from rag_index.store.dump import dump
 from rag_index.types import Event
 
@@ -152,16 +152,31 @@ def test_sources_that_can_not_be_read_are_named_and_lose_nothing(open_docs: Path
 
 def test_watching_builds_after_a_change_and_survives_an_error(docs: Path, tried) -> None:
     pytest.importorskip("watchfiles")
-    stop, told = threading.Event(), []
-    builds = watch([docs], docs / ".rag-index", SETTINGS, stop=stop, report=told.append)
+    index, stop, failed = docs / ".rag-index", threading.Event(), threading.Event()
+    errors: list[str] = []
+
+    def hear(event: Event) -> None:
+        if event.stage == "error":
+            errors.append(event.note)
+            failed.set()
+
+    def change_twice() -> None:
+        time.sleep(2)  # watching begins when the next report is asked for
+        with WriterLock(Layout(index).lock):
+            (docs / "new.txt").write_text("Something new.", encoding="utf-8")
+            assert failed.wait(20)
+        (docs / "newer.txt").write_text("Something newer.", encoding="utf-8")
+
+    builds = watch([docs], index, SETTINGS, stop=stop, report=hear)
     assert next(builds).files.indexed == 4
-    change = threading.Timer(2, (docs / "new.txt").write_text, ["Something new."])
-    change.start()  # watching begins when the next report is asked for
-    assert next(builds).files.indexed == 1
-    change.join()
+    changes = threading.Thread(target=change_twice)
+    changes.start()
+    assert next(builds).files.indexed == 2
+    changes.join()
     stop.set()
     assert list(builds) == []
-    tried("a change while watching")
+    assert ["is being built by process" in error for error in errors] == [True]
+    tried("a change while watching, and a build that fails", tries=2)
 
 
 @pytest.mark.nightly

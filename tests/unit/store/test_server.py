@@ -137,6 +137,24 @@ def test_a_server_that_dies_for_a_moment_is_waited_for(tmp_path: Path) -> None:
     server.stop()
 
 
+@pytest.mark.nightly
+def test_a_build_outlasts_a_server_that_is_away_for_five_seconds(tmp_path: Path) -> None:
+    server, index = Server(tmp_path / "server"), tmp_path / "index"
+    server.start()
+    told: list[Event] = []
+
+    def hear(event: Event) -> None:
+        told.append(event)
+        if event.stage == "publish" and event.done and not any(e.stage == "publish" and e.done for e in told[:-1]):
+            server.stop()
+            threading.Timer(5, server.start).start()
+
+    build_documents(documents(2500), index, settings(server.url, "away"), embedder=EMBEDDER, report=hear)
+    assert published(Layout(index)).count == 2500
+    assert check(index, full=True).faults == []
+    server.stop()
+
+
 def test_a_server_that_fails_some_requests_is_asked_again(server: Server, tmp_path: Path) -> None:
     class Proxy(BaseHTTPRequestHandler):
         """Passes requests on; every third change is answered with 500, whether or not it was done."""

@@ -233,7 +233,7 @@ def test_queries_during_builds_see_whole_documents(tmp_path, templates, child, f
     index = shutil.copytree(templates["one"], tmp_path / "index")
 
     def build_often() -> None:
-        for turn in range(20 if NIGHTLY else 8):
+        for turn in range(20):
             make(index, 1 + turn % 2, OTHER if turn % 4 > 1 else SETTINGS)
 
     pid = child(build_often)

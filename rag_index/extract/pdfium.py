@@ -51,6 +51,7 @@ class Pdfium:
         self.kind: Callable[[int], int] = self._bind("FPDFPageObj_GetType", _INT, _HANDLE)
         self.render_mode: Callable[[int], int] = self._bind("FPDFTextObj_GetTextRenderMode", _INT, _HANDLE)
         self._space = ctypes.create_string_buffer(2 * _SPACE)
+        self._floats = (ctypes.c_float * _SPACE)()
 
     def _bind(self, name: str, gives: Any, *takes: Any) -> Any:  # noqa: ANN401 (ctypes' types)
         address = ctypes.cast(getattr(self.raw, name), ctypes.c_void_p).value or 0
@@ -62,6 +63,12 @@ class Pdfium:
             self._space = ctypes.create_string_buffer(4 * (count + 1))
         written = self.text(characters, start, count, ctypes.addressof(self._space))
         return ctypes.string_at(self._space, 2 * count) if written == count + 1 else None
+
+    def floats(self, count: int) -> tuple[Any, int]:
+        """Return an array of at least `count` numbers, good until the next call, and its address."""
+        if count > len(self._floats):
+            self._floats = (ctypes.c_float * (2 * count))()
+        return self._floats, ctypes.addressof(self._floats)
 
 
 @lru_cache(maxsize=1)

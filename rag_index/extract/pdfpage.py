@@ -7,27 +7,24 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import compress, pairwise, repeat
+from itertools import accumulate, chain, compress, pairwise, repeat
+from operator import add, sub
 from statistics import median
 from typing import Any
 
-from rag_index.extract.pagelines import BOXES, DOWNWARD, RIGHTWARD, UPWARD, Box, Line
-from rag_index.extract.pdfchars import CUT, INVISIBLE, RIGHT_TO_LEFT, Characters, Edges
+from rag_index.extract.pagelines import BOXES, Line
+from rag_index.extract.pdfchars import CUT, INVISIBLE, Characters, Edges
 from rag_index.extract.pdfium import address, pdfium
+from rag_index.extract.pdflines import EDGE_PT, Ruler, line_of, union
 
 _LINE = re.compile(r"[^\s\x02](?:[^\r\n\x02]*[^\s\x02])?\x02?")
-_WORD = re.compile(r"\S+")
 _ALEF_LAM = re.compile("[آأإا]ل")
 _IMAGE, _FORM = 3, 5
 _MOST_DRAWN = 100_000
 """Forms may call each other without end."""
 _SCANNED_SHARE = 0.9
-_EDGE_PT = 1.0
 _TINY = 3
 """Letters less than a point high can't be read: half points, rounded outward."""
-_LOOSE, _LOOSER = 0.55, 1.25
-"""Lines have gaps in them, as rows of tables do, if their letters take more than this of their height on average, or
-this many times what is usual on the page."""
 _PARAGRAPH_PITCH = 1.4
 """Lines this many times further apart than usual on the page begin a paragraph."""
 
@@ -87,38 +84,41 @@ class _Reader:
         self._page = page
         self._chars = Characters(characters)
         self._text = self._mended(self._chars.text) if self._chars.bidi else self._chars.text
-        self._spaced = self._text.replace(CUT, " ")
+        self._ruler = Ruler(self._text, self._chars)
         self._result = Page(box=page_box(page), lost=self._chars.lost)
         left, bottom, right, top = self._result.box
-        self._bounds = (left - _EDGE_PT, bottom - _EDGE_PT, right + _EDGE_PT, top + _EDGE_PT)
+        self._bounds = (left - EDGE_PT, bottom - EDGE_PT, right + EDGE_PT, top + EDGE_PT)
 
     def page(self, *, drop: bool = False) -> Page:
         """Read the page, without what can't be seen if `drop`."""
-        lines, hidden = self._all_lines(), []
-        invisible, images = self._drawn()
-        if invisible or any(line.box[3] - line.box[1] < _TINY for line in lines):
-            hidden = [span for line in lines for span in self._unseen(line)]
-        if images and sum(end - start for start, end in hidden) > _SCANNED_SHARE * sum(line.length for line in lines):
-            hidden = []  # a scan: the invisible text is what was read from the image
+        lines, result = self._all_lines(), self._result
+        hidden = self._hidden(lines)
         if drop and hidden:
             lines = [part for line in lines for part in self._without(line, hidden)]
-        result = self._result
-        parts: list[str] = []
-        length = 0
-        for line, gap in zip(lines, _gaps(lines, self._text), strict=True):
-            start, size, box, way, words = line
-            parts += (gap, self._text[start : start + size])
-            length += len(gap)
-            result.lines.append(Line(length, size, box, way, words))
-            result.places.append(start)
-            result.hidden += [
-                (first - start + length, last - start + length)
-                for first, last in hidden
-                if start <= first < last <= start + size
-            ]
-            length += size
-        result.text = "".join(parts).replace(CUT, "\u00ad")
+        if not lines:
+            return result
+        text = self._text
+        places, sizes, *others = zip(*lines, strict=True)
+        shown = [text[start : start + size] for start, size in zip(places, sizes, strict=True)]
+        gaps = _gaps(lines, text)
+        after = [*accumulate(map(add, map(len, gaps), sizes))]
+        starts = [*map(sub, after, sizes)]
+        result.lines = [*map(line_of, zip(starts, sizes, *others, strict=True))]
+        result.places = [*places]
+        if hidden:
+            result.hidden = _moved(hidden, result)
+        result.text = "".join(chain.from_iterable(zip(gaps, shown, strict=True))).replace(CUT, "\u00ad")
         return result
+
+    def _hidden(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
+        """Return the spans of the page's own string that a reader of the page can't see."""
+        invisible, images = self._drawn()
+        if not invisible and not any(line.box[3] - line.box[1] < _TINY for line in lines):
+            return []
+        hidden = [span for line in lines for span in self._unseen(line)]
+        if images and sum(end - start for start, end in hidden) > _SCANNED_SHARE * sum(line.length for line in lines):
+            return []  # a scan: the invisible text is what was read from the image
+        return hidden
 
     def boxes(self, text: str, spans: Sequence[tuple[int, int]]) -> list[Edges] | None:
         """Return the boxes of spans of `text`, which must be the page's: one for each line, or word of a bent one."""
@@ -133,7 +133,7 @@ class _Reader:
                     continue
                 pieces = self._chars.pieces(first - line.start + place, last - line.start + place)
                 if line.runs != BOXES and pieces:
-                    pieces = [reduce(_union, pieces)]
+                    pieces = [reduce(union, pieces)]
                 found += pieces
         return found
 
@@ -148,80 +148,33 @@ class _Reader:
 
     def _all_lines(self) -> list[Line]:
         """Return the lines of the page, with offsets in its own string."""
-        spans = [found.span() for found in _LINE.finditer(self._text)]
+        lines, boxes = self._ruler.lines([found.span() for found in _LINE.finditer(self._text)])
+        if not lines:
+            return lines
         left, bottom, right, top = self._bounds
-        lines: list[Line] = []
-        for line, box in self._straight(spans):
-            if box[0] >= left and box[1] >= bottom and box[2] <= right and box[3] <= top:
-                lines.append(line)
-            else:
-                lines += self._shown(line, box)
-        return lines
-
-    def _straight(self, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[Line, Edges]]:
-        """Yield each line with its box in points, from the places of its first, middle and last letter."""
-        find = self._spaced.find
-        middles = [find(" ", (start + end) // 2, end) + 1 or start for start, end in spans]
-        letters = [*[start for start, _ in spans], *middles, *[end - 1 for _, end in spans]]
-        places = [*zip(*self._chars.letter_boxes(letters), strict=True)]
-        count = len(spans)
-        boxes = [_union(places[index], places[2 * count + index]) for index in range(count)]
-        loose = _looseness(boxes, spans)
-        for index, (start, end) in enumerate(spans):
-            box = boxes[index]
-            wide, high = box[2] - box[0], box[3] - box[1]
-            if high < _EDGE_PT or (self._chars.bidi and RIGHT_TO_LEFT.search(self._text, start, end)):
-                yield self._bent(start, end, box)
-            elif high <= wide < loose * high * (end - start):
-                middle, x = middles[index] - start, int(2 * places[count + index][0])
-                halves = _halves(box)
-                anchors = (middle, x) if middle and halves[0] < x < halves[2] else ()
-                yield Line(start, end - start, halves, RIGHTWARD, anchors), box
-            else:
-                turned = UPWARD if places[index][1] < places[2 * count + index][1] else DOWNWARD
-                flat = wide >= high or end - start < 3  # noqa: PLR2004 (a letter or two can be tall)
-                yield self._worded(start, end, box, RIGHTWARD if flat else turned)
-
-    def _worded(self, start: int, end: int, box: Edges, way: int) -> tuple[Line, Edges]:
-        """Return a line with gaps in it, or a turned one: it keeps where each word begins and ends."""
-        words = [word.span() for word in _WORD.finditer(self._spaced, start, end)]
-        letters = [*[first for first, _ in words], *[last - 1 for _, last in words]]
-        lefts, bottoms, rights, tops = self._chars.letter_boxes(letters)
-        near, far = {RIGHTWARD: (lefts, rights), UPWARD: (bottoms, tops), DOWNWARD: (tops, bottoms)}[way]
-        sign = -1 if way == DOWNWARD else 1
-        marks: list[int] = []
-        for index, (first, last) in enumerate(words):
-            begin, stop = sign * near[index], sign * far[len(words) + index]
-            marks += (first - start, int(2 * begin), last - start, int(2 * stop + 0.99))
-        if sorted(marks[1::4]) != marks[1::4]:
-            return self._bent(start, end, box)
-        return Line(start, end - start, _halves(box), way, tuple(marks[2:-2])), box
-
-    def _bent(self, start: int, end: int, box: Edges) -> tuple[Line, Edges]:
-        """Return a line whose words don't follow one another on a straight way; each has its own box."""
-        spans = [word.span() for word in _WORD.finditer(self._spaced, start, end)]
-        found = [self._chars.around(*span) or box for span in spans]
-        box = reduce(_union, found, found[0])
-        return Line(
-            start, end - start, _halves(box), BOXES, tuple([edge for one in found for edge in _halves(one)])
-        ), box
+        lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+        if min(lefts) >= left and min(bottoms) >= bottom and max(rights) <= right and max(tops) <= top:
+            return lines
+        return [part for line, box in zip(lines, boxes, strict=True) for part in self._shown(line, box)]
 
     def _shown(self, line: Line, box: Edges) -> list[Line]:
-        """Return the parts that show of a line that crosses an edge of the page."""
+        """Return the parts of a line that show."""
         left, bottom, right, top = self._bounds
+        if box[0] >= left and box[1] >= bottom and box[2] <= right and box[3] <= top:
+            return [line]
         if box[2] <= left or box[0] >= right or box[3] <= bottom or box[1] >= top:
             self._result.outside += line.length
             return []
-        return [part for part, _ in self._straight([*self._inside(line.start, line.start + line.length)])]
+        return self._ruler.lines([*self._inside(line.start, line.start + line.length)])[0]
 
     def _inside(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the parts of a line that show, each from the beginning of a word to the end of one."""
         begin = stop = -1
-        for word in _WORD.finditer(self._spaced, start, end):
-            if self._shows(*word.span()):
-                begin, stop = (word.start() if begin < 0 else begin), word.end()
+        for first, last in self._ruler.words(start, end):
+            if self._shows(first, last):
+                begin, stop = (first if begin < 0 else begin), last
                 continue
-            self._result.outside += len(word.group())
+            self._result.outside += last - first
             if begin >= 0:
                 yield begin, stop
                 begin = -1
@@ -263,9 +216,9 @@ class _Reader:
             return
         borders = [line.start, *(at for span in inside for at in span), end]
         for first, last in zip(borders[::2], borders[1::2], strict=True):
-            words = [word.span() for word in _WORD.finditer(self._spaced, first, last)]
+            words = self._ruler.words(first, last)
             if words:
-                yield from (part for part, _ in self._straight([(words[0][0], words[-1][1])]))
+                yield from self._ruler.lines([(words[0][0], words[-1][1])])[0]
 
     def _drawn(self) -> tuple[bool, bool]:
         """Tell whether the page draws invisible text, and whether it shows images."""
@@ -286,16 +239,6 @@ class _Reader:
         return invisible, images
 
 
-def _looseness(boxes: Sequence[Edges], spans: Sequence[tuple[int, int]]) -> float:
-    """Return how wide letters may be, in heights of their line, before the line must have gaps in it."""
-    widths = sorted(
-        (right - left) / ((top - bottom) * (end - start))
-        for (left, bottom, right, top), (start, end) in zip(boxes, spans, strict=True)
-        if top - bottom >= _EDGE_PT
-    )
-    return min(_LOOSE, _LOOSER * widths[len(widths) // 4]) if widths else _LOOSE
-
-
 def page_box(page: Any) -> Edges:  # noqa: ANN401
     """Return the part of a loaded page that shows."""
     raw = pdfium().raw
@@ -304,13 +247,14 @@ def page_box(page: Any) -> Edges:  # noqa: ANN401
     return box.left, box.bottom, box.right, box.top
 
 
-def _union(one: Edges, other: Edges) -> Edges:
-    return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
-
-
-def _halves(box: Edges) -> Box:
-    """Return a box in half points, no smaller than it is."""
-    return int(2 * box[0]), int(2 * box[1]), int(2 * box[2] + 0.99), int(2 * box[3] + 0.99)
+def _moved(hidden: Sequence[tuple[int, int]], page: Page) -> list[tuple[int, int]]:
+    """Return spans of the page's own string as spans of its text."""
+    return [
+        (first - place + line.start, last - place + line.start)
+        for line, place in zip(page.lines, page.places, strict=True)
+        for first, last in hidden
+        if place <= first < last <= place + line.length
+    ]
 
 
 def _gaps(lines: Sequence[Line], text: str) -> list[str]:

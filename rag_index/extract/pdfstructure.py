@@ -31,10 +31,9 @@ def furniture(pages: Sequence[Page]) -> list[list[Line]]:
         return [[] for _ in pages]
     seen: dict[str, list[tuple[int, Line]]] = defaultdict(list)
     for number, page in enumerate(pages):
-        for line in page.lines:
-            if _at_edge(line, page):
-                words = _DIGITS.sub("#", page.text[line.start : line.start + line.length])
-                seen[" ".join(words.split())].append((number, line))
+        for line in _at_edges(page):
+            words = _DIGITS.sub("#", page.text[line.start : line.start + line.length])
+            seen[" ".join(words.split())].append((number, line))
     found: list[list[Line]] = [[] for _ in pages]
     for places in seen.values():
         for number, line in _repeated(places):
@@ -42,10 +41,12 @@ def furniture(pages: Sequence[Page]) -> list[list[Line]]:
     return found
 
 
-def _at_edge(line: Line, page: Page) -> bool:
+def _at_edges(page: Page) -> list[Line]:
+    """Return the lines in the outer parts of the page."""
     _, bottom, _, top = page.box
     margin = _EDGE_SHARE * (top - bottom)
-    return line.box[1] / 2 > top - margin or line.box[3] / 2 < bottom + margin
+    low, high = 2 * (bottom + margin), 2 * (top - margin)
+    return [line for line in page.lines if line.box[1] > high or line.box[3] < low]
 
 
 def _repeated(places: Sequence[tuple[int, Line]]) -> Iterator[tuple[int, Line]]:

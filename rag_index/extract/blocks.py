@@ -27,7 +27,9 @@ def nest(blocks: Iterable[Block]) -> tuple[Block, ...]:
             open_at.pop()
         parent = next((at for at in reversed(open_at) if nested[at].end >= block.end), -1)
         role = nested[parent].role if parent >= 0 and block.role == "body" else block.role
-        nested.append(Block(block.start, block.end, block.kind, block.label, role, block.level, parent))
+        if parent != block.parent or role != block.role:
+            block = Block(block.start, block.end, block.kind, block.label, role, block.level, parent)  # noqa: PLW2901
+        nested.append(block)
         if block.kind != "page" and block.end > block.start:
             open_at.append(len(nested) - 1)
     return tuple(nested)

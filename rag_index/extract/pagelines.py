@@ -31,6 +31,9 @@ BOXES, RIGHTWARD, UPWARD, DOWNWARD = range(4)
 """How the words of a line are kept: each with its box, or by where it begins on the way that the line runs."""
 
 _FIRST_WIDE = "\u1100"
+_ONE_BYTE = 127
+_QUICK = 1
+"""Of zlib: a tenth more bytes than its usual level, in half the time."""
 
 
 class Line(NamedTuple):
@@ -163,7 +166,7 @@ def _pack_lines(lines: Sequence[Line]) -> bytes:
         steps[::2],
         steps[1::2],
     )
-    return zlib.compress(b"".join(map(_pack_column, columns)), 6)
+    return zlib.compress(b"".join(map(_pack_column, columns)), _QUICK)
 
 
 def _unpack_lines(data: bytes) -> tuple[Line, ...]:
@@ -187,11 +190,17 @@ def _pack_column(values: Iterable[int]) -> bytes:
         column = array("h", listed)
     except OverflowError:
         column = array("i", listed)
-    head = Packer()
-    head.number(len(column))
-    head.number(column.itemsize)
+    width = column.itemsize
+    head = bytes((len(column), width)) if len(column) <= _ONE_BYTE else _head(len(column), width)
     raw = _little(column).tobytes()
-    return bytes(head.data) + b"".join(raw[plane :: column.itemsize] for plane in range(column.itemsize))
+    return head + b"".join([raw[plane::width] for plane in range(width)])
+
+
+def _head(count: int, width: int) -> bytes:
+    head = Packer()
+    head.number(count)
+    head.number(width)
+    return bytes(head.data)
 
 
 def _unpack_columns(data: bytes, count: int) -> list[array[int]]:

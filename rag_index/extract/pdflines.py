@@ -73,9 +73,13 @@ class Ruler:
         """Measure anew, word by word, the lines whose words two ends and a middle don't place."""
         wide = [right - left for left, _, right, _ in boxes]
         high = [top - bottom for _, bottom, _, top in boxes]
-        loose = _looseness(lines, wide, high)
+        sizes = [line[1] for line in lines]
+        loose = _looseness(sizes, wide, high)
+        measured = enumerate(zip(sizes, wide, high, strict=True))
+        odd = [at for at, (size, w, h) in measured if not (EDGE_PT <= h <= w < loose * h * size)]
         ways: dict[int, list[int]] = {}
-        for index, line in enumerate(lines):
+        for index in range(len(lines)) if self._chars.bidi else odd:
+            line = lines[index]
             if high[index] < EDGE_PT or (self._chars.bidi and self._right_to_left(line)):
                 ways.setdefault(BOXES, []).append(index)
             elif not high[index] <= wide[index] < loose * high[index] * line.length:
@@ -129,15 +133,9 @@ class Ruler:
         return Line(line.start, line.length, _halves(box), BOXES, marks), box
 
 
-def _looseness(lines: Sequence[Line], wide: Sequence[float], high: Sequence[float]) -> float:
+def _looseness(sizes: Sequence[int], wide: Sequence[float], high: Sequence[float]) -> float:
     """Return how wide letters may be, in heights of their line, before the line must have gaps in it."""
-    widths = sorted(
-        [
-            width / (height * line.length)
-            for line, width, height in zip(lines, wide, high, strict=True)
-            if height >= EDGE_PT
-        ]
-    )
+    widths = sorted([w / (h * size) for size, w, h in zip(sizes, wide, high, strict=True) if h >= EDGE_PT])
     return min(_LOOSE, _LOOSER * widths[len(widths) // 4]) if widths else _LOOSE
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from rag_index.errors import UsageError
-from rag_index.settings import ExtractSettings
+from rag_index.settings import FILE_NAME, ExtractSettings
 from rag_index.types import Status
 
 IGNORE_FILES = (".gitignore", ".ragignore")
@@ -137,6 +137,8 @@ class _Walk:
             return "a symbolic link" if inside else "a symbolic link out of the folder"
         if entry.name.lower() in _LEFTOVERS or entry.name.startswith("~$"):
             return "left behind by another program"
+        if entry.name == FILE_NAME:
+            return "settings of rag-index"
         if entry.name.startswith(".") and not self.settings.hidden:
             return "hidden"
         if by := _ignoring(path, rules, folder=_is_folder(entry)):

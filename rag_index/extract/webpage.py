@@ -44,7 +44,7 @@ _FURNITURE_ROLES = {"navigation", "banner", "contentinfo", "complementary", "sea
 _UNSEEN = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])", re.IGNORECASE
 )
-_STRETCH = re.compile(r"[^\x00-\x20]+(?: [^\x00-\x20]+)*")
+_STRETCH = re.compile(r"[^\x00-\x20]++(?: [^\x00-\x20]++)*+")
 _PRE_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _CLOSED_BY = {"li": {"li"}, "tr": {"tr", "td", "th"}, "option": {"option"}}
 _CLOSED_BY |= {"dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "td": {"td", "th"}, "th": {"td", "th"}}

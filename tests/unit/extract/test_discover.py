@@ -1,14 +1,18 @@
 """Which files are read, which are left alone, and what is said about them."""
 
 import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from rag_index.errors import UsageError
-from rag_index.extract import discover
+from rag_index.extract import discover, read_document
+from rag_index.extract.text import read_text
 from rag_index.settings import ExtractSettings
-from rag_index.types import Status
+from rag_index.types import Source, Status
 
 
 def tree(root: Path, *names: str) -> Path:
@@ -68,6 +72,44 @@ def test_what_is_left_out_has_a_reason(tmp_path: Path) -> None:
         "~$a.docx": "left behind by another program",
     }
     assert names(tmp_path, exclude=("x/",)) == ["a.txt"]
+
+
+def test_the_settings_file_is_no_document_unless_it_is_named_outright(tmp_path: Path) -> None:
+    tree(tmp_path, "a.txt", "rag-index.toml", "sub/rag-index.toml")
+    assert names(tmp_path) == ["a.txt"]
+    assert set(reasons(tmp_path).values()) == {"settings of rag-index"}
+    (found,) = discover([tmp_path / "rag-index.toml"], ExtractSettings(), root=tmp_path)
+    assert (found.name, found.status) == ("rag-index.toml", None)
+
+
+def test_what_may_not_be_read_is_named_and_the_rest_is_read() -> None:
+    settings = ExtractSettings()
+    with unprivileged(), tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        tree(root, "good.txt", "locked.txt", "shut/inside.txt")
+        (root / "locked.txt").chmod(0)
+        (root / "shut").chmod(0)
+        read = [read_document(found, settings) for found in discover([root], settings, root=root)]
+        (root / "shut").chmod(0o700)
+    assert [(one.source.path, one.status, one.reason) for one in read] == [
+        ("good.txt", Status.OK, ""),
+        ("locked.txt", Status.UNREADABLE, "Permission denied"),
+        ("shut/", Status.UNREADABLE, "Permission denied"),
+    ]
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Be a user without privileges for a while: root may read everything."""
+    if os.geteuid():
+        yield
+        return
+    read_text(b"x", Source("a.txt"), ExtractSettings())  # what is imported only now must be readable
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 def test_only_included_names_are_read_when_any_are_given(tmp_path: Path) -> None:

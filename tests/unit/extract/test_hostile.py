@@ -135,6 +135,27 @@ def test_a_folder_of_them_is_read_in_isolation_and_the_good_ones_are_there(tmp_p
     assert read["pipe.txt"].reason == "not a regular file but a FIFO"
 
 
+LONG_LINES = {
+    "line.txt": (b"", b"word ", b""),
+    "line.md": (b"", b"word ", b""),
+    "line.csv": (b"", b"word,", b""),
+    "line.json": (b"[", b'"wo",', b"1]"),
+    "line.html": (b"<p>", b"word ", b""),
+}
+
+
+@pytest.mark.nightly
+def test_a_line_of_a_hundred_megabytes_is_cut_at_the_limit_and_said(tmp_path: Path) -> None:
+    for name, (before, middle, after) in LONG_LINES.items():
+        (tmp_path / name).write_bytes(before + middle * ((100_000_000 - 5) // 5) + after)
+    settings = ExtractSettings(workers=1)
+    with Workers(settings) as workers:
+        read = [*workers.documents(discover([tmp_path], settings, root=tmp_path))]
+    assert [(doc.source.path, doc.status) for doc in read] == [(name, Status.PARTIAL) for name in sorted(LONG_LINES)]
+    assert {len(doc.text) for doc in read} == {settings.max_text}
+    assert all("max_text" in doc.reason for doc in read)
+
+
 def test_a_name_that_is_not_unicode_is_kept(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/caf\xe9.txt"
     Path(os.fsdecode(path)).write_text("words")

@@ -1,8 +1,12 @@
-"""Numbers and strings as few bytes: LEB128, seven bits a byte, signed ones in zigzag order."""
+"""Numbers and strings as few bytes: LEB128, seven bits a byte, signed ones in zigzag order; and whole columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from array import array
+from collections.abc import Iterable, Sequence
+
+_ONE_BYTE = 127
 
 
 class Packer:
@@ -62,3 +66,44 @@ class Unpacker:
             values.append(self.data[self.at : self.at + length].decode("utf-8", "surrogatepass"))
             self.at += length
         return values
+
+
+def pack_column(values: Iterable[int]) -> bytes:
+    """Return numbers as two bytes each, or four if they need it: first all low bytes, then all high ones."""
+    listed = list(values)
+    try:
+        column = array("h", listed)
+    except OverflowError:
+        column = array("i", listed)
+    width = column.itemsize
+    head = bytes((len(column), width)) if len(column) <= _ONE_BYTE else _head(len(column), width)
+    raw = _little(column).tobytes()
+    return head + b"".join([raw[plane::width] for plane in range(width)])
+
+
+def _head(count: int, width: int) -> bytes:
+    head = Packer()
+    head.number(count)
+    head.number(width)
+    return bytes(head.data)
+
+
+def unpack_columns(data: bytes, count: int) -> list[array[int]]:
+    """Return the first `count` columns of numbers that `pack_column` packed."""
+    packed = Unpacker(data)
+    columns = []
+    for _ in range(count):
+        length, size = packed.number(), packed.number()
+        raw = bytearray(length * size)
+        for plane in range(size):
+            raw[plane::size] = data[packed.at : packed.at + length]
+            packed.at += length
+        columns.append(_little(array("h" if size == 2 else "i", bytes(raw))))  # noqa: PLR2004 (bytes a number)
+    return columns
+
+
+def _little(values: array[int]) -> array[int]:
+    """Return the numbers in little-endian order, whatever the machine."""
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values

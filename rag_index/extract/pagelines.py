@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
 import zlib
-from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from itertools import accumulate, chain, islice, pairwise
 from operator import add, sub
 from typing import NamedTuple
 
-from rag_index.extract.packing import Packer, Unpacker
+from rag_index.extract.packing import Packer, Unpacker, pack_column, unpack_columns
 from rag_index.types import Rect
 
 Box = tuple[int, int, int, int]
@@ -31,7 +29,6 @@ BOXES, RIGHTWARD, UPWARD, DOWNWARD = range(4)
 """How the words of a line are kept: each with its box, or by where it begins on the way that the line runs."""
 
 _FIRST_WIDE = "\u1100"
-_ONE_BYTE = 127
 _QUICK = 1
 """Of zlib: a tenth more bytes than its usual level, in half the time."""
 
@@ -166,13 +163,13 @@ def _pack_lines(lines: Sequence[Line]) -> bytes:
         steps[::2],
         steps[1::2],
     )
-    return zlib.compress(b"".join(map(_pack_column, columns)), _QUICK)
+    return zlib.compress(b"".join(map(pack_column, columns)), _QUICK)
 
 
 def _unpack_lines(data: bytes) -> tuple[Line, ...]:
     if not data:
         return ()
-    gaps, lengths, lefts, bottoms, rights, heights, runs, counts, *steps = _unpack_columns(zlib.decompress(data), 10)
+    gaps, lengths, lefts, bottoms, rights, heights, runs, counts, *steps = unpack_columns(zlib.decompress(data), 10)
     marks = accumulate(chain.from_iterable(zip(*steps, strict=True)))
     edges = zip(accumulate(lefts), accumulate(bottoms), accumulate(rights), heights, strict=True)
     lines = []
@@ -181,43 +178,3 @@ def _unpack_lines(data: bytes) -> tuple[Line, ...]:
         lines.append(Line(end + gap, length, (left, bottom, right, bottom + height), way, tuple(islice(marks, size))))
         end += gap + length
     return tuple(lines)
-
-
-def _pack_column(values: Iterable[int]) -> bytes:
-    """Return numbers as two bytes each, or four if they need it: first all low bytes, then all high ones."""
-    listed = list(values)
-    try:
-        column = array("h", listed)
-    except OverflowError:
-        column = array("i", listed)
-    width = column.itemsize
-    head = bytes((len(column), width)) if len(column) <= _ONE_BYTE else _head(len(column), width)
-    raw = _little(column).tobytes()
-    return head + b"".join([raw[plane::width] for plane in range(width)])
-
-
-def _head(count: int, width: int) -> bytes:
-    head = Packer()
-    head.number(count)
-    head.number(width)
-    return bytes(head.data)
-
-
-def _unpack_columns(data: bytes, count: int) -> list[array[int]]:
-    packed = Unpacker(data)
-    columns = []
-    for _ in range(count):
-        length, size = packed.number(), packed.number()
-        raw = bytearray(length * size)
-        for plane in range(size):
-            raw[plane::size] = data[packed.at : packed.at + length]
-            packed.at += length
-        columns.append(_little(array("h" if size == 2 else "i", bytes(raw))))  # noqa: PLR2004 (bytes a number)
-    return columns
-
-
-def _little(values: array[int]) -> array[int]:
-    """Return the numbers in little-endian order, whatever the machine."""
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values

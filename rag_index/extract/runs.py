@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain, repeat
+from operator import add, sub
 
-from rag_index.extract.packing import Packer, Unpacker
+from rag_index.extract.packing import pack_column, unpack_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +34,29 @@ class Run:
     column: int
 
 
-def pack_runs(runs: Iterable[Run]) -> bytes:
-    """Return runs, in order of `start`, as compressed bytes."""
-    out = Packer()
-    listed = list(runs)
-    out.number(len(listed))
-    start = source = line = 0
-    for run in listed:
-        out.number(run.start - start)
-        out.number(run.length)
-        out.signed(run.source - source)
-        out.number(0 if run.source_length == run.length else run.source_length + 1)
-        out.signed(run.line - line)
-        out.number(run.column)
-        start, source, line = run.start + run.length, run.source + run.source_length, run.line
-    return zlib.compress(bytes(out.data), 6)
+@dataclass(slots=True)
+class RunColumns:
+    """Runs while they are gathered, in order: the attributes of `Run`, each as a column."""
+
+    starts: list[int] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    sources: list[int] = field(default_factory=list)
+    source_lengths: list[int] = field(default_factory=list)
+
+
+def pack_runs(runs: RunColumns, line_starts: Sequence[int]) -> bytes:
+    """Return runs as compressed bytes; `line_starts` are those of the source."""
+    lines = [*map(bisect_right, repeat(line_starts), runs.sources)]
+    begins = [line_starts[line - 1] for line in lines]
+    columns: tuple[Iterable[int], ...] = (
+        map(sub, runs.starts, chain((0,), map(add, runs.starts, runs.lengths))),
+        runs.lengths,
+        map(sub, runs.sources, chain((0,), map(add, runs.sources, runs.source_lengths))),
+        map(sub, runs.source_lengths, runs.lengths),
+        map(sub, lines, chain((0,), lines)),
+        map(sub, runs.sources, begins),
+    )
+    return zlib.compress(b"".join(map(pack_column, columns)), 6)
 
 
 @lru_cache(maxsize=4)
@@ -54,18 +64,13 @@ def unpack_runs(data: bytes) -> tuple[Run, ...]:
     """Return the runs that `pack_runs` packed."""
     if not data:
         return ()
-    packed = Unpacker(zlib.decompress(data))
+    gaps, lengths, jumps, longer, steps, columns = unpack_columns(zlib.decompress(data), 6)
     runs = []
     start = source = line = 0
-    for _ in range(packed.number()):
-        begin = start + packed.number()
-        length = packed.number()
-        at = source + packed.signed()
-        other = packed.number()
-        line += packed.signed()
-        run = Run(begin, length, at, other - 1 if other else length, line, packed.number())
-        runs.append(run)
-        start, source = run.start + run.length, run.source + run.source_length
+    for gap, length, jump, more, step, column in zip(gaps, lengths, jumps, longer, steps, columns, strict=True):
+        line += step
+        runs.append(Run(start + gap, length, source + jump, length + more, line, column + 1))
+        start, source = start + gap + length, source + jump + length + more
     return tuple(runs)
 
 

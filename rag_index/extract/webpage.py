@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, replace
 
 from rag_index.extract.blocks import line_starts, nest, sections
 from rag_index.extract.decode import decode
-from rag_index.extract.runs import Run, pack_runs
+from rag_index.extract.runs import RunColumns, pack_runs
 from rag_index.extract.text import as_document
 from rag_index.extract.writing import Writer, clean
 from rag_index.settings import ExtractSettings
@@ -65,7 +64,7 @@ def read_html(data: bytes, source: Source, options: ExtractSettings) -> Document
     text = page.text()
     if not text.strip():
         return replace(document, status=Status.NO_TEXT, reason="the page holds no text", text="", meta=page.meta)
-    positions = PositionMap("runs", pack_runs(page.runs))
+    positions = PositionMap("runs", pack_runs(page.runs, line_starts(decoded.text)))
     return replace(document, text=text, blocks=nest(page.all_blocks()), positions=positions, meta=page.meta)
 
 
@@ -92,7 +91,7 @@ class PageText:
     """Collects the text of a page, with ``runs``, ``blocks`` and ``meta``."""
 
     def __init__(self, options: ExtractSettings) -> None:
-        self.runs: list[Run] = []
+        self.runs = RunColumns()
         self.blocks: list[Block] = []
         self.meta: dict[str, str] = {}
         self._options = options
@@ -103,14 +102,12 @@ class PageText:
         self._names: Counter[str] = Counter()
         self._silent = 0
         self._title: list[str] = []
-        self._source = ""
-        self._lines: list[int] = []
+        self._titles: list[Block] = []
+        self._masked = 0
         self._xml = False
 
     def read(self, source: str) -> None:
         """Read the whole page."""
-        self._source = source
-        self._lines = line_starts(source)
         self._xml = source.lstrip().startswith("<?xml")
         for token in _TOKEN.finditer(source):
             kind = token.lastgroup
@@ -135,10 +132,11 @@ class PageText:
     def all_blocks(self) -> list[Block]:
         """Return the blocks, sections among them; what stands outside the page's main part is furniture."""
         content = [block for block in self.blocks if block.kind not in _MAIN_SHARE]
-        outside = [Block(start, end, "boilerplate", role="furniture") for start, end in self._around_main()]
-        placed = nest(content + outside)
-        titles = [block for block in placed if block.kind == "heading" and block.role == "body"]
-        return [*placed, *sections(titles, self._length)]
+        spans = self._around_main()
+        outside = [Block(start, end, "boilerplate", role="furniture") for start, end in spans]
+        titles = [block for block in self._titles if not any(start <= block.start < end for start, end in spans)]
+        titles.sort(key=lambda block: block.start)
+        return [*content, *outside, *sections(titles, self._length)]
 
     def _around_main(self) -> list[tuple[int, int]]:
         for kind, share in _MAIN_SHARE.items():
@@ -170,7 +168,8 @@ class PageText:
         if tag == "template" or role == "dropped":
             self._silent += 1
             role = "dropped"
-        self._open.append(_Open(tag, len(self.runs), len(self._parts), role))
+        self._masked += bool(role)
+        self._open.append(_Open(tag, len(self.runs.starts), len(self._parts), role))
         self._names[tag] += 1
         if self._xml and written.endswith("/"):
             self._end_tag(tag)
@@ -194,6 +193,10 @@ class PageText:
             for line in _PRE_LINE.finditer(data):
                 self._add(line.group(), begin + line.start(), len(line.group()))
             return
+        whole = _STRETCH.match(data)
+        if whole and whole.end() == len(data):
+            self._add(data, begin, len(data))
+            return
         done = 0
         for found in _STRETCH.finditer(data):
             if found.start() > done and not self._gap:
@@ -216,20 +219,25 @@ class PageText:
     # Text and elements
 
     def _add(self, text: str, at: int, length: int) -> None:
-        if self._parts and self._gap:
-            self._parts.append(self._gap)
-            self._length += len(self._gap)
-        self._gap = ""
-        line = bisect_right(self._lines, at)
-        self.runs.append(Run(self._length, len(text), at, length, line, at - self._lines[line - 1] + 1))
+        gap = self._gap
+        if gap:
+            self._gap = ""
+            if self._parts:
+                self._parts.append(gap)
+                self._length += len(gap)
+        runs, size = self.runs, len(text)
+        runs.starts.append(self._length)
+        runs.lengths.append(size)
+        runs.sources.append(at)
+        runs.source_lengths.append(length)
         self._parts.append(text)
-        self._length += len(text)
+        self._length += size
 
     def _break(self, tag: str) -> None:
         wanted = _BREAKS.get(tag, 0)
         if wanted:
             self._gap = "\n" * max(wanted, self._gap.count("\n"))
-        elif tag in {"td", "th"} and "\n" not in self._gap and self._open and self.runs:
+        elif tag in {"td", "th"} and "\n" not in self._gap and self._open and self.runs.starts:
             self._gap = "\t"
 
     def _close_implied(self, tag: str) -> None:
@@ -242,16 +250,23 @@ class PageText:
     def _end(self, element: _Open) -> None:
         self._names[element.tag] -= 1
         self._break(element.tag)
+        if element.role:
+            self._masked -= 1
         if element.role == "dropped":
             self._silent -= 1
             return
         kind = _KINDS.get(element.tag, element.tag if element.role else "")
-        if not kind or len(self.runs) == element.runs:
+        if not kind or len(self.runs.starts) == element.runs:
             return
-        start = self.runs[element.runs].start
-        level = int(element.tag[1]) if kind == "heading" else 0
-        label = " ".join("".join(self._parts[element.parts :]).split()) if kind == "heading" else ""
-        self.blocks.append(Block(start, self._length, kind, label, element.role or "body", level))
+        start = self.runs.starts[element.runs]
+        if kind != "heading":
+            self.blocks.append(Block(start, self._length, kind, "", element.role or "body"))
+            return
+        label = " ".join("".join(self._parts[element.parts :]).split())
+        heading = Block(start, self._length, kind, label, element.role or "body", int(element.tag[1]))
+        self.blocks.append(heading)
+        if not element.role and not self._masked:
+            self._titles.append(heading)
 
     def _role(self, tag: str, given: dict[str, str]) -> str:
         """Return ``hidden``, ``furniture`` or "" for an element's own part in the page."""

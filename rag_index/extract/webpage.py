@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from rag_index.extract.blocks import line_starts, nest, sections
@@ -34,7 +35,10 @@ _VOID = frozenset(
 )
 _APART = "p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre section article figure hr main form"
 _LINES = "div br li tr dt dd nav header footer aside address details summary fieldset caption figcaption option body"
-_BREAKS = dict.fromkeys(_LINES.split(), 1) | dict.fromkeys(_APART.split(), 2)
+_GAPS = ("", " ", "\t", "\n", "\n\n")
+"""What may part two runs; of several that meet, the strongest is written."""
+_SPACE, _TAB = 1, 2
+_BREAKS = {"td": 2, "th": 2} | dict.fromkeys(_LINES.split(), 3) | dict.fromkeys(_APART.split(), 4)
 _KINDS = dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading")
 _KINDS |= {"p": "paragraph", "li": "item", "dt": "item", "dd": "item", "pre": "code", "table": "table", "tr": "row"}
 _KINDS |= {"blockquote": "quote", "main": "main", "article": "article"}
@@ -45,9 +49,12 @@ _UNSEEN = re.compile(
 )
 _STRETCH = re.compile(r"[^\x00-\x20]++(?: [^\x00-\x20]++)*+")
 _PRE_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_CLOSED_BY = {"li": {"li"}, "tr": {"tr", "td", "th"}, "option": {"option"}}
+_CLOSED_BY: dict[str, AbstractSet[str]] = {"li": {"li"}, "tr": {"tr", "td", "th"}, "option": {"option"}}
 _CLOSED_BY |= {"dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "td": {"td", "th"}, "th": {"td", "th"}}
 _ENDS_PARAGRAPH = frozenset(_APART.split()) | {"address", "aside", "div", "fieldset", "footer", "header", "nav"}
+_NEVER: frozenset[str] = frozenset()
+_VERBATIM = {"title", "pre", "textarea"}
+"""Elements whose text is not simply the page's."""
 _META_NAMES = {"author", "description", "keywords", "date", "generator"}
 _MAIN_SHARE = {"main": 0.1, "article": 0.5}
 """Least share of the visible text that makes an element the page's content and all the rest furniture."""
@@ -97,9 +104,10 @@ class PageText:
         self._options = options
         self._parts: list[str] = []
         self._length = 0
-        self._gap = ""
+        self._gap = 0
         self._open: list[_Open] = []
-        self._names: Counter[str] = Counter()
+        self._names: defaultdict[str, int] = defaultdict(int)
+        self._verbatim = 0
         self._silent = 0
         self._title: list[str] = []
         self._titles: list[Block] = []
@@ -113,7 +121,7 @@ class PageText:
             kind = token.lastgroup
             if kind == "text":
                 if not self._silent:
-                    self._take(token.group(), token.start())
+                    self._take(token[0], token.start())
             elif kind == "attributes":
                 self._start_tag(token["tag"].lower(), token["attributes"])
             elif kind == "end":
@@ -153,15 +161,19 @@ class PageText:
 
     def _start_tag(self, tag: str, written: str) -> None:
         """Open an element, closing those that can't hold it."""
-        given = _attributes(written) if tag in _ATTRIBUTES_MATTER or _TELLING.search(written) else {}
+        given: dict[str, str] = {}
+        if written and (tag in _ATTRIBUTES_MATTER or _TELLING.search(written)):
+            given = _attributes(written)
         if tag == "meta":
             self._read_meta(given)
         if tag == "html" and given.get("lang"):
             self.meta["language"] = given["lang"]
-        self._close_implied(tag)
+        if self._open:
+            self._close_implied(tag)
         self._break(tag)
         if tag in _VOID:
             return
+        self._verbatim += tag in _VERBATIM
         role = self._role(tag, given)
         if role == "hidden" and self._options.hidden_text == "drop":
             role = "dropped"
@@ -186,12 +198,7 @@ class PageText:
 
     def _take(self, data: str, begin: int) -> None:
         """Take text as it stands at offset `begin`."""
-        if self._names["title"] and not self._names["svg"]:
-            self._title.append(data)
-            return
-        if self._names["pre"] or self._names["textarea"]:
-            for line in _PRE_LINE.finditer(data):
-                self._add(line.group(), begin + line.start(), len(line.group()))
+        if self._verbatim and self._take_verbatim(data, begin):
             return
         whole = _STRETCH.match(data)
         if whole and whole.end() == len(data):
@@ -200,11 +207,22 @@ class PageText:
         done = 0
         for found in _STRETCH.finditer(data):
             if found.start() > done and not self._gap:
-                self._gap = " "
+                self._gap = _SPACE
             self._add(found.group(), begin + found.start(), found.end() - found.start())
             done = found.end()
         if done < len(data) and not self._gap:
-            self._gap = " "
+            self._gap = _SPACE
+
+    def _take_verbatim(self, data: str, begin: int) -> bool:
+        """Take text inside of `title`, `pre` or `textarea`; False if it is none of theirs."""
+        if self._names["title"] and not self._names["svg"]:
+            self._title.append(data)
+            return True
+        if not (self._names["pre"] or self._names["textarea"]):
+            return False
+        for line in _PRE_LINE.finditer(data):
+            self._add(line.group(), begin + line.start(), len(line.group()))
+        return True
 
     def _reference(self, written: str, begin: int) -> None:
         """Take ``&name;`` or ``&#number;``."""
@@ -214,17 +232,17 @@ class PageText:
         elif clean(char).strip(" \t\n"):
             self._add(char, begin, len(written))
         elif not self._gap:
-            self._gap = " "
+            self._gap = _SPACE
 
     # Text and elements
 
     def _add(self, text: str, at: int, length: int) -> None:
-        gap = self._gap
-        if gap:
-            self._gap = ""
+        if self._gap:
             if self._parts:
+                gap = _GAPS[self._gap]
                 self._parts.append(gap)
                 self._length += len(gap)
+            self._gap = 0
         runs, size = self.runs, len(text)
         runs.starts.append(self._length)
         runs.lengths.append(size)
@@ -235,20 +253,19 @@ class PageText:
 
     def _break(self, tag: str) -> None:
         wanted = _BREAKS.get(tag, 0)
-        if wanted:
-            self._gap = "\n" * max(wanted, self._gap.count("\n"))
-        elif tag in {"td", "th"} and "\n" not in self._gap and self._open and self.runs.starts:
-            self._gap = "\t"
+        if wanted > self._gap and (wanted != _TAB or (self._open and self.runs.starts)):
+            self._gap = wanted
 
     def _close_implied(self, tag: str) -> None:
-        if tag in _ENDS_PARAGRAPH and self._open and self._open[-1].tag == "p":
+        if self._open[-1].tag == "p" and tag in _ENDS_PARAGRAPH:
             self._end_tag("p")
-        closes = _CLOSED_BY.get(tag, set())
+        closes = _CLOSED_BY.get(tag, _NEVER)
         while self._open and self._open[-1].tag in closes:
             self._end(self._open.pop())
 
     def _end(self, element: _Open) -> None:
         self._names[element.tag] -= 1
+        self._verbatim -= element.tag in _VERBATIM
         self._break(element.tag)
         if element.role:
             self._masked -= 1
@@ -270,7 +287,9 @@ class PageText:
 
     def _role(self, tag: str, given: dict[str, str]) -> str:
         """Return ``hidden``, ``furniture`` or "" for an element's own part in the page."""
-        unseen = "hidden" in given or given.get("aria-hidden") == "true" or _UNSEEN.search(given.get("style", ""))
+        unseen = given and (
+            "hidden" in given or given.get("aria-hidden") == "true" or _UNSEEN.search(given.get("style", ""))
+        )
         if unseen and tag not in {"body", "html"}:
             return "" if self._options.hidden_text == "keep" else "hidden"
         # The header of an article holds its title; only that of the page is furniture.

@@ -188,6 +188,26 @@ def test_pages_without_a_text_layer_are_named() -> None:
     assert locate(document, len("first\n\n"), len(document.text)).page == 4
 
 
+def test_letters_drawn_twice_to_look_bold_come_once() -> None:
+    def page(canvas) -> None:
+        lines("heavy heading")(canvas)
+        lines("heavy heading", left=30.3)(canvas)
+
+    assert extract(pdf(page), "a.pdf").text == "heavy heading"
+
+
+def test_pages_are_called_what_the_file_calls_them() -> None:
+    def preface(canvas) -> None:
+        canvas.addPageLabel(0, style="ROMAN_LOWER")
+        canvas.addPageLabel(2, style="ARABIC", prefix="A-")
+        lines("preface")(canvas)
+
+    document = extract(pdf(preface, lines("more preface"), lines("appendix")), "a.pdf")
+    places = [locate(document, block.start, block.end) for block in document.blocks if block.kind == "page"]
+    assert [place.label for place in places] == ["p. i (1)", "p. ii (2)", "p. A-1 (3)"]
+    assert [place.link for place in places] == [f"a.pdf#page={number}" for number in (1, 2, 3)]
+
+
 def test_more_pages_than_the_limit_are_left_out_and_said() -> None:
     document = extract(pdf(*[lines(f"page {n}") for n in range(4)]), "a.pdf", max_pages=2)
     assert (document.status, document.reason) == (Status.PARTIAL, "pages 3-4 were not read")

@@ -35,10 +35,7 @@ class Taken:
 
 def run(command: Sequence[object], *, cache: Path | None = None, **environ: str) -> Taken:
     """Run `command` to its end; a failure ends the benchmark with its stderr."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **environ}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)  # as for every installed program, only the first run compiles
-    if cache:
-        env["RAG_INDEX_CACHE_DIR"] = str(cache)
+    env = environment(cache, **environ)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begun = time.perf_counter()
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err, env=env)
@@ -50,6 +47,15 @@ def run(command: Sequence[object], *, cache: Path | None = None, **environ: str)
         if child.returncode:
             sys.exit(f"{command}: {err.read().decode(errors='replace')}")
         return Taken(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, out.read().decode())
+
+
+def environment(cache: Path | None = None, **environ: str) -> dict[str, str]:
+    """Return the variables of a child: our code, no hub, and a cache folder of its own where one is given."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **environ}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # as for every installed program, only the first run compiles
+    if cache:
+        env["RAG_INDEX_CACHE_DIR"] = str(cache)
+    return env
 
 
 def median(runs: Sequence[Taken]) -> Taken:

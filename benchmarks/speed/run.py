@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.json"
-PARTS = ("start", "embedding", "build", "rebuild", "query", "warm", "memory")
+PARTS = ("start", "embedding", "build", "rebuild", "stop", "query", "warm", "memory")
 sys.path.insert(0, str(HERE))
 
 

@@ -161,6 +161,11 @@ def test_only_the_last_sweeps_are_kept(labels, tmp_path):
     assert len(list((tmp_path / "kept").iterdir())) == KEEP
 
 
+def test_of_a_model_that_is_not_here_there_is_no_result(tmp_path):
+    cells, _ = Grid(models=("nowhere/at-all",)).cells(BASE)
+    assert Results(tmp_path).get(cells[0]) is None
+
+
 def test_results_that_can_not_be_kept_are_only_not_kept(labels, tmp_path):
     (tmp_path / "evaluations").write_text("in the way", encoding="utf-8")
     assert len(run(labels, tmp_path, Grid()).results) == 1

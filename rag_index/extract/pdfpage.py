@@ -12,7 +12,7 @@ from operator import add, sub
 from statistics import median
 from typing import Any
 
-from rag_index.extract.pagelines import BOXES, Line
+from rag_index.extract.pagelines import BOXES, DOWNWARD, UPWARD, Line
 from rag_index.extract.pdfchars import CUT, INVISIBLE, Characters, Edges
 from rag_index.extract.pdfium import address, pdfium
 from rag_index.extract.pdflines import EDGE_PT, Ruler, line_of, union
@@ -25,6 +25,7 @@ _MOST_DRAWN = 100_000
 _SCANNED_SHARE = 0.9
 _TINY = 3
 """Letters less than a point high can't be read: half points, rounded outward."""
+_TURNED = {UPWARD, DOWNWARD}
 _PARAGRAPH_PITCH = 1.4
 """Lines this many times further apart than usual on the page begin a paragraph."""
 
@@ -261,7 +262,7 @@ def _gaps(lines: Sequence[Line], text: str) -> list[str]:
     """Return what parts each line from the one before: a line end, or a blank line before a paragraph.
 
     A paragraph begins further down than lines usually do, or up in the next column if that doesn't go on in small
-    letters.
+    letters. So does a line that runs another way than the one before: a stamp on the margin.
     """
     bottoms = [line.box[1] for line in lines]
     pitches = [before - bottom for before, bottom in pairwise(bottoms)]
@@ -269,6 +270,7 @@ def _gaps(lines: Sequence[Line], text: str) -> list[str]:
     usual = _PARAGRAPH_PITCH * median(down) if down else 0
     gaps = [""]
     for (line, below), pitch in zip(pairwise(lines), pitches, strict=True):
-        apart = pitch > usual > 0 or (pitch < 0 and not text[below.start].islower())
+        turned = line.runs != below.runs and not {line.runs, below.runs}.isdisjoint(_TURNED)
+        apart = turned or pitch > usual > 0 or (pitch < 0 and not text[below.start].islower())
         gaps.append("\n\n" if apart and text[line.start + line.length - 1] != CUT else "\n")
     return gaps[: len(lines)]

@@ -242,6 +242,16 @@ def test_paragraphs_are_parted_by_a_blank_line() -> None:
     assert sum(block.kind == "paragraph" for block in document.blocks) == 2
 
 
+def test_a_stamp_on_the_margin_is_a_paragraph_of_its_own() -> None:
+    def page(canvas) -> None:
+        lines("the last line of the column", left=60, top=200)(canvas)
+        canvas.rotate(90)
+        canvas.drawString(100, -30, "draft of the third of May")
+
+    document = extract(pdf(page), "a.pdf")
+    assert document.text == "the last line of the column\n\ndraft of the third of May"
+
+
 @pytest.mark.skipif(not CASES.exists(), reason="the shared cases are not on this machine")
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.pdf")), ids=lambda path: path.name)
 def test_the_page_string_is_that_of_asking_for_each_character(path: Path) -> None:

@@ -14,8 +14,8 @@ from rag_index.extract.formats import Kind, kind_of
 from rag_index.settings import ExtractSettings
 from rag_index.types import Document, Source, Status, Warn
 
-VERSION = "1"
-"""Changes when the text or blocks of any format change: files are then read again."""
+VERSION = "2"
+"""Changes when the text, blocks or packed positions of any format change: files are then read again."""
 
 _PIECE = 1 << 20
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rag_index.errors import UsageError
-from rag_index.extract import Found, Workers
+from rag_index.extract import Found, Workers, read
 from rag_index.pipeline.prepare import FILE
 from rag_index.settings import Settings
 from rag_index.store import Hint, Known
@@ -185,6 +185,8 @@ class Scan:
     @staticmethod
     def _same(file: Found, known: Known, hint: Hint) -> tuple[bool, bool]:
         """Whether the file is as it was, and whether that follows from its looks alone."""
+        if known.extractor and not known.extractor.endswith(f"/{read.VERSION}"):
+            return False, False  # read by another version, which may have given another text
         was = known.hint
         looks = (was.size, was.mtime_ns, was.ctime_ns, was.inode) == (
             hint.size,

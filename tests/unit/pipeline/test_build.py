@@ -149,6 +149,15 @@ def test_full_reads_everything_and_embeds_nothing_twice(docs: Path) -> None:
     assert (report.files.indexed, report.embedded, report.chunks.added, report.chunks.removed) == (4, 0, 0, 0)
 
 
+def test_files_that_another_version_of_the_readers_has_read_are_read_again(docs: Path, monkeypatch) -> None:
+    run(docs)
+    before = content(docs)
+    monkeypatch.setattr("rag_index.extract.read.VERSION", "another")
+    report = run(docs)
+    assert (report.files.indexed, report.files.unchanged, report.embedded) == (4, 0, 0)
+    assert content(docs) == before
+
+
 def test_a_dry_run_says_what_the_build_then_does_and_changes_nothing(docs: Path) -> None:
     rehearsed = run(docs, dry_run=True)
     assert not (docs / ".rag-index").exists()

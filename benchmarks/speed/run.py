@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import sys
 from datetime import UTC, datetime
 from importlib import import_module
@@ -24,10 +25,16 @@ sys.path.insert(0, str(HERE))
 
 
 def main(names: list[str]) -> None:
-    """Run the parts called `names` (all when empty) and keep each as soon as it is done."""
+    """Run the parts called `names` (all when empty) and keep each as soon as it is done.
+
+    Each in a process of its own: the peak memory of a child counts from what its parent holds when it is started.
+    """
     for name in names or PARTS:
         if name not in PARTS:
             sys.exit(f"no part {name!r}; there are {', '.join(PARTS)}")
+        if len(names) != 1:
+            subprocess.run([sys.executable, __file__, name], check=True)
+            continue
         print(f"-- {name}", flush=True)
         found = import_module(f"part_{name}").measure()
         results = json.loads(RESULTS.read_bytes()) if RESULTS.is_file() else {}

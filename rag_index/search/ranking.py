@@ -6,11 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rag_index.chunk import detect_language
 from rag_index.search.knowing import knowledge
 from rag_index.search.words import Weights
 from rag_index.settings import SearchSettings
 from rag_index.store import ChunkRow, Snapshot
-from rag_index.store.keywords import Wanted, expression_of, find_words, holds, parse_question, question_terms
+from rag_index.store.keywords import (
+    Wanted,
+    expression_of,
+    find_words,
+    holds,
+    lesser_terms,
+    parse_question,
+    question_terms,
+)
 from rag_index.types import Embedder, Filter
 
 if TYPE_CHECKING:
@@ -22,8 +31,8 @@ class Mix:
     """What the parts of a score weigh.
 
     Found by trials on the questions of benchmarks/retrieval, which also chooses them from a grid on the even questions
-    and scores them on the odd ones, and the reverse: these are within 2 points of what either half chooses, and the whole
-    grid lies within 3 points.
+    and scores them on the odd ones, and the reverse: these are within 2 points of what either half chooses, and the
+    whole grid lies within 3 points.
 
     Attributes:
         keywords: The words, where the model knows the question's language; the rest is the cosine's.
@@ -99,7 +108,8 @@ def ask(
     """Read a question; embeds it unless the mode is ``keyword``."""
     wanted = parse_question(question)
     terms = question_terms(wanted)
-    weights = Weights.of(terms, snapshot.frequencies(terms), snapshot.info.counts.texts)
+    lesser = lesser_terms(wanted, english=detect_language(wanted.text) in {"", "en"})
+    weights = Weights.of(terms, snapshot.frequencies(terms), snapshot.info.counts.texts, lesser)
     if settings.mode == "keyword" or embedder is None:
         return Asked(wanted, weights, None, 1.0, mix)
     model = embedder() if callable(embedder) else embedder
@@ -132,8 +142,9 @@ def rank(
 
 
 def expression(asked: Asked) -> str:
-    """Return the FTS5 expression, without terms that most texts hold where rarer ones do the work."""
-    return expression_of(asked.wanted, asked.weights.common(COMMON))
+    """Return the FTS5 expression, without terms that repeat others or that most texts hold, where more is left."""
+    common = asked.weights.common(COMMON)
+    return expression_of(asked.wanted, common | asked.weights.lesser) or expression_of(asked.wanted, common)
 
 
 def _candidate(asked: Asked, row: ChunkRow, dense: float, bm25: float) -> Candidate:

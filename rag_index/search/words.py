@@ -13,6 +13,8 @@ from rag_index.store.keywords import fold_word, forms_of, is_unspaced, stem
 K1 = 1.2
 B = 0.75
 """Parameters of BM25; the same as in SQLite's bm25()."""
+LESSER = 0.1
+"""What a term that repeats another weighs beside it: enough for the form as written to come first."""
 
 
 _LONG_FOLD = re.compile(
@@ -62,17 +64,22 @@ class Weights:
         idf: Weight of each term, above 0.
         total: The most that BM25 can give for the question.
         frequencies: Number of texts that hold each term.
+        lesser: Terms that say again what another says: they prefer a sentence and don't rank chunks.
     """
 
     idf: Mapping[str, float]
     total: float
     frequencies: Mapping[str, int]
+    lesser: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, terms: Sequence[str], frequencies: Mapping[str, int], texts: int) -> Weights:
+    def of(
+        cls, terms: Sequence[str], frequencies: Mapping[str, int], texts: int, lesser: frozenset[str] = frozenset()
+    ) -> Weights:
         """Weigh the terms of a question by the number of `texts` that hold each of them."""
-        idf = {term: _idf(frequencies.get(term, 0), texts) for term in terms}
-        return cls(idf, sum(idf.values()) * (K1 + 1), dict(frequencies))
+        idf = {term: _idf(frequencies.get(term, 0), texts) * (LESSER if term in lesser else 1) for term in terms}
+        total = sum(weight for term, weight in idf.items() if term not in lesser) or sum(idf.values())
+        return cls(idf, total * (K1 + 1), dict(frequencies), lesser)
 
     def common(self, least: int) -> set[str]:
         """Return the terms that `least` texts or more hold, if any other term is found at all."""

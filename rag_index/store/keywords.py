@@ -3,7 +3,7 @@
 A text becomes a list of *terms*, separated by spaces: first its words in order (case and accents folded, runs without
 spaces as overlapping pairs of characters), so that phrases can be asked for; then other forms of the same words: the
 accented form as written, compounds joined (`user_name` and `userName` are both `username`), parts of compounds, stems.
-A question asks for all forms of its words, so the form as written counts most.
+A question asks for each of its words in one form, and for the others to tell equals apart (`lesser_terms`).
 """
 
 from __future__ import annotations
@@ -192,6 +192,24 @@ def question_terms(wanted: Wanted) -> list[str]:
     return list(dict.fromkeys(term for word in words for term in _telling(word)))[:MAX_TERMS]
 
 
+def lesser_terms(wanted: Wanted, *, english: bool) -> frozenset[str]:
+    """Return the terms that only say again what another term of the question says, so that each word counts once.
+
+    These are accented forms beside folded ones, and of a word and its English stem the word, which every text that
+    holds it has stored as its stem too; of a question that isn't `english` the stem.
+    """
+    return frozenset(term for word in wanted.words for term in _repeated(word, english=english))
+
+
+def _repeated(word: Word, *, english: bool) -> Iterator[str]:
+    for form in word.forms:
+        for term in word.terms:
+            if not form.isascii() and fold_word(form) == term and term not in STOP:
+                yield form
+            elif form == stem(term) and len(word.terms) == 1:
+                yield term if english else form
+
+
 def match_expression(question: str) -> str:
     """Return the FTS5 expression that finds what `question` asks for, or "" when it holds no word.
 
@@ -245,8 +263,8 @@ def _other_forms(part: str) -> Iterator[str]:
         yield fold_word(part).replace("+", "plus").replace("#", "sharp")
     elif not written.isascii() and written.isalnum():
         yield written
-    folded = part.lower()
-    if folded not in STOP and folded.isascii() and folded.isalpha():
+    folded = fold_word(part)  # with the accents off: `resume` and `résumé` have one stem
+    if written not in STOP and folded.isascii() and folded.isalpha():
         yield stem(folded)
     pieces = _CAMEL.split(part)
     if len(pieces) > 1:

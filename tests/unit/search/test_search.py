@@ -55,6 +55,17 @@ def test_where_no_word_is_shared_the_sentence_is_marked(index_of, ask):
     assert [(mark.start, mark.end) for mark in passage.highlights] == [(0, 11)]
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("word", ["résumé", "resume", "tapes", "tape"])
+def test_all_forms_of_a_word_are_found_the_one_as_written_first(index_of, ask, mode, word):
+    forms = ["resume", "résumé", "tape", "tapes"]
+    found = ask(index_of({f"{n}.txt": f"The {form} lies here." for n, form in enumerate(forms)}), word, mode=mode)
+    if mode != "dense":
+        assert found[0].text == f"The {word} lies here."
+    other = forms[forms.index(word) ^ 1]
+    assert f"The {other} lies here." in texts_of(found)
+
+
 def test_keyword_mode_needs_no_model(index_of):
     def never():
         raise AssertionError("the model was loaded")

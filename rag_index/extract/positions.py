@@ -74,15 +74,24 @@ def _innermost(document: Document, at: int, kinds: set[str]) -> int | None:
 
 
 def _in_lines(document: Document, path: str, heading: tuple[str, ...], start: int, end: int) -> Location:
-    starts = _lines(document.text)
-    line, last = line_at(starts, start), line_at(starts, max(start, end - 1))
+    (line, begin), (last, _) = _line(document.text, start), _line(document.text, max(start, end - 1))
     label, anchor = _line_label(line, last)
-    column = start - starts[line - 1] + 1
+    column = start - begin + 1
     return Location(label, f"{path}#{anchor}", line=line, end_line=last, column=column, heading=heading)
 
 
 def _line_label(line: int, last: int) -> tuple[str, str]:
     return (f"L{line}", f"L{line}") if last == line else (f"L{line}-{last}", f"L{line}-L{last}")
+
+
+def _line(text: str, at: int) -> tuple[int, int]:
+    """Return the 1-based number of the line that holds offset `at`, and where it begins."""
+    if "\r" in text:
+        starts = _lines(text)
+        line = line_at(starts, at)
+        return line, starts[line - 1]
+    # Twenty times as fast as finding all lines; a search locates some passages of as many documents.
+    return text.count("\n", 0, at) + 1, text.rfind("\n", 0, at) + 1
 
 
 @lru_cache(maxsize=4)

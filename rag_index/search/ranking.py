@@ -137,7 +137,7 @@ def rank(
         dense |= dict(zip(unseen, snapshot.cosines(unseen, asked.vector), strict=True)) if unseen else {}
     found = [_candidate(asked, rows[id_], dense.get(id_, 0.0), keyword.get(id_, 0.0)) for id_ in ids]
     _look_around(found, asked.mix.neighbours)
-    paths = {each.row.document: snapshot.document(each.row.document).source.path for each in found}
+    paths = snapshot.paths({each.row.document for each in found})
     return sorted(found, key=lambda c: (-round(c.merit, 6), paths[c.row.document], c.row.start))
 
 

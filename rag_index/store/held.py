@@ -58,6 +58,14 @@ class HeldSnapshot(Snapshot):
         rows = self._rows_by_id
         return {id_: rows[id_] for id_ in ids if id_ in rows}
 
+    def paths(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the paths of documents; their texts aren't read."""
+        return {id_: self._paths[id_] for id_ in ids}
+
+    @cached_property
+    def _paths(self) -> dict[int, str]:
+        return {row.id: row.path for row in self.documents()}
+
     def same_text(self, ids: Sequence[int]) -> dict[int, list[int]]:
         """Return, for each chunk, the other live chunks with the very same text, ordered by path and place."""
         return {id_: [other for other in self._alike.get(id_, ()) if other != id_] for id_ in ids}

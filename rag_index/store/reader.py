@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -18,6 +18,7 @@ import numpy as np
 from rag_index.errors import IndexDamagedError, UsageError
 from rag_index.settings import Settings
 from rag_index.store import lock, schema
+from rag_index.store.kept import Kept
 from rag_index.store.languages import LanguageRow, read_languages
 from rag_index.store.layout import REPAIR, Layout
 from rag_index.store.matrix import map_rows, verify_rows
@@ -74,7 +75,7 @@ class Reader:
             except BaseException:
                 self._sql.close()
                 raise
-        self.document = lru_cache(32)(self._document)  # type: ignore[method-assign]
+        self.document = Kept(self._document)  # type: ignore[method-assign]
 
     def _begin(self, layout: Layout) -> None:
         self._sql.execute("BEGIN")
@@ -178,8 +179,13 @@ class Reader:
             return unpack_document(row[0])
 
     def document(self, id: int) -> Document:  # noqa: A002
-        """Return the document with its text and positions; the last few are kept."""
+        """Return the document with its text and positions; those used last are kept (see `Kept`)."""
         return self._document(id)
+
+    def paths(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the paths of documents; their texts aren't read."""
+        found = self._in("SELECT id, path FROM documents WHERE id IN", ids)
+        return {id_: unpack_path(path) for id_, path in found}
 
     def chunks(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
         """Return chunks by id; ids that aren't live are left out."""

@@ -328,7 +328,7 @@ def readme(results: dict[str, Any], *, real: bool) -> list[dict[str, str]]:
         },
     ]
     if real:
-        return rows
+        return [*rows, quality_row(speed)]
     f1s = {
         who: ", ".join(f"{row[who]:.2f}" for row in results["borders"].values()) for who in ("ours", "nltk", "pysbd")
     }
@@ -345,6 +345,25 @@ def readme(results: dict[str, Any], *, real: bool) -> list[dict[str, str]]:
             "others": f"NLTK {f1s['nltk']}; pysbd {f1s['pysbd']}",
         },
     ]
+
+
+def quality_row(speed: dict[str, Any]) -> dict[str, str]:
+    """What came out at that speed: means over the languages, and the worst that happened in any."""
+
+    def told(name: str) -> str:
+        rows = [speed[name][at] for at in corpus.LANGUAGES]
+        mean = {key: sum(row[key] for row in rows) / len(rows) for key in ("chunks", "overlap", "ends_well")}
+        bad = sum(row[key] for row in rows for key in ("words_cut", "lost", "too_long"))
+        return (
+            f"{mean['chunks']:,.0f} chunks, {mean['overlap']:.0f} characters shared, "
+            f"{mean['ends_well']:.1f} % end with a line or sentence, {bad} faults"
+        )
+
+    return {
+        "what": "the same: chunks a text, overlap of neighbours, ends; words cut, characters lost, chunks too long",
+        "ours": told("character"),
+        "others": f"LangChain {told('langchain')}",
+    }
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from rag_index.extract.discover import Found
 from rag_index.extract.drawing import Drawing
 from rag_index.settings import ExtractSettings
 from rag_index.types import Document, Source, Status
+from rag_index.waiting import awaited, nothing
 
 _FILES_A_WORKER = 500
 _GROWN_MB = 1024
@@ -61,15 +62,20 @@ class Workers:
         for worker in tuple(self._live):
             self._end(worker)
 
-    def documents(self, found: Iterable[Found]) -> Iterator[Document]:
-        """Yield the document of each file, in the order given; a few files are read ahead."""
+    def documents(self, found: Iterable[Found], check: Callable[[], None] = nothing) -> Iterator[Document]:
+        """Yield the document of each file, in the order given; a few files are read ahead.
+
+        Args:
+            found: Files.
+            check: Called now and then while a document is waited for; what it raises ends the reading.
+        """
         waiting: deque[Future[Document]] = deque()
         for one in found:
             waiting.append(self._threads.submit(self._document, one))
             if len(waiting) > _AHEAD * self._count:
-                yield waiting.popleft().result()
+                yield awaited(waiting.popleft(), check)
         while waiting:
-            yield waiting.popleft().result()
+            yield awaited(waiting.popleft(), check)
 
     def _document(self, found: Found) -> Document:
         """Read one file in whichever worker is idle; runs in a thread."""

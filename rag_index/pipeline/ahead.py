@@ -8,12 +8,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
+from rag_index.waiting import awaited, nothing
+
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
 def ahead(
-    jobs: Iterable[Job], work: Callable[[Job], Result], *, weight: Callable[[Job], int], most: int
+    jobs: Iterable[Job],
+    work: Callable[[Job], Result],
+    *,
+    weight: Callable[[Job], int],
+    most: int,
+    check: Callable[[], None] = nothing,
 ) -> Generator[Result, None, None]:
     """Yield ``work(job)`` for each job, in order; other jobs are worked on while the caller is busy.
 
@@ -22,6 +29,7 @@ def ahead(
         work: Called in one other thread; what it raises is raised where its result would have come.
         weight: Bytes that a job and its result hold, about.
         most: Bytes that may wait. A job that is heavier waits alone.
+        check: Called now and then while a result is waited for; what it raises ends the work.
 
     When the caller stops early, jobs that were not begun are dropped, and the one in hand is waited for.
     """
@@ -34,11 +42,11 @@ def ahead(
             while waiting and held + size > most:
                 done, future = waiting.popleft()
                 held -= done
-                yield future.result()
+                yield awaited(future, check)
             waiting.append((size, thread.submit(work, job)))
             held += size
         while waiting:
-            yield waiting.popleft()[1].result()
+            yield awaited(waiting.popleft()[1], check)
     finally:
         with suppress(RuntimeError):  # the interpreter is ending already
             thread.shutdown(wait=True, cancel_futures=True)

@@ -171,7 +171,7 @@ def _build_files(run: Run, roots: Roots, found: Iterable[Found], *, full: bool) 
         writer = writer_for(run, work)
         writer.expect(len(plan.restore) + len(plan.refused) + len(plan.read))
         stored = work.before.document if work.before else work.manifest.document
-        store_all(run, writer, documents_of(plan, stored, run.settings, run.report), before | known)
+        store_all(run, writer, documents_of(plan, stored, run.settings, run.report, run.stop.check), before | known)
         writer.flush()
         remove(run, work, plan.remove)
         if plan.touch:

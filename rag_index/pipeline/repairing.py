@@ -75,7 +75,7 @@ def _rebuild(
         plan = Scan({}, full=True).plan(found, roots.scopes, report)
         note_skipped(run, plan)
         writer = writer_for(run, work)
-        store_all(run, writer, documents_of(plan, lambda _: None, settings, report), {})
+        store_all(run, writer, documents_of(plan, lambda _: None, settings, report, run.stop.check), {})
         added = list(salvage.added())
         known = {document.source.path: Known(0, "added", Status.OK, "", "", "", Hint()) for document in added}
         store_all(run, writer, ((document, Hint()) for document in added), known)

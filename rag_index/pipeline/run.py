@@ -148,7 +148,9 @@ def store_all(
     # What cuts by meaning asks the model itself, which has one owner: it can't be done beside the embedding.
     alone = run.settings.chunk.chunker == "semantic"
     stream: Generator[Prepared, None, None] = (
-        (job.prepare() for job in jobs) if alone else ahead(jobs, _Job.prepare, weight=_Job.bytes, most=AHEAD_BYTES)
+        (job.prepare() for job in jobs)
+        if alone
+        else ahead(jobs, _Job.prepare, weight=_Job.bytes, most=AHEAD_BYTES, check=run.stop.check)
     )
     with closing(stream):
         while prepared := _next(run.stop, writer, stream):
@@ -158,8 +160,8 @@ def store_all(
 def _next(stop: Stop, writer: UnitWriter, stream: Iterator[Prepared]) -> Prepared | None:
     """Wait for the next document, None at the end; a signal ends the wait, and what is in hand is stored first."""
     try:
-        with stop.at_once():  # a file may take minutes to read
-            return next(stream, None)
+        stop.check()
+        return next(stream, None)
     except (KeyboardInterrupt, SystemExit):
         writer.flush()
         raise
@@ -193,6 +195,9 @@ def _jobs(run: Run, documents: Iterable[tuple[Document, Hint]], known: Mapping[s
                 continue  # its last readable version stays
         elif hint.read_ns:
             run.totals.files.indexed += 1
+        if run.model.loaded is None:
+            with run.stop.at_once():  # it may have to be converted first
+                run.model.load()
         yield _Job(document, hint, was.origin if was else FILE, run.model.load(), run.settings)
 
 

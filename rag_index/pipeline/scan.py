@@ -15,6 +15,7 @@ from rag_index.pipeline.prepare import FILE
 from rag_index.settings import Settings
 from rag_index.store import Hint, Known
 from rag_index.types import Document, Event, Reporter, Source, Status
+from rag_index.waiting import nothing
 
 _RACY_NS = 2_000_000_000
 """A file that changed less than this before it was read may have changed after, within its clock's resolution."""
@@ -222,12 +223,16 @@ def outside(found: Iterable[Found], index: Path) -> Iterator[Found]:
 
 
 def documents_of(
-    plan: Plan, stored: Callable[[str], Document | None], settings: Settings, report: Reporter
+    plan: Plan,
+    stored: Callable[[str], Document | None],
+    settings: Settings,
+    report: Reporter,
+    check: Callable[[], None] = nothing,
 ) -> Iterator[tuple[Document, Hint]]:
     """Yield each document to be stored, with what its file looked like before it was read; lazy.
 
     First the `stored` texts that are cut anew, then files that were refused, then files that are read. The hint
-    of a document whose file was not looked at has no time.
+    of a document whose file was not looked at has no time. What `check` raises ends the wait for a slow file.
     """
     total = len(plan.restore) + len(plan.read)
     restored = set()
@@ -243,7 +248,7 @@ def documents_of(
             yield Document(Source(file.name, size=file.size, mtime_ns=file.mtime_ns), status, file.reason), Hint()
     if plan.read:
         with Workers(settings.extract) as workers:
-            for done, document in enumerate(workers.documents(plan.read), len(plan.restore) + 1):
+            for done, document in enumerate(workers.documents(plan.read, check), len(plan.restore) + 1):
                 report(Event("read", done, total, document.source.path))
                 yield document, plan.hints[document.source.path]
 

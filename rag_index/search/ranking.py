@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_index.chunk import detect_language
@@ -16,6 +16,7 @@ from rag_index.store.keywords import (
     expression_of,
     find_words,
     holds,
+    is_unspaced,
     lesser_terms,
     parse_question,
     question_terms,
@@ -51,6 +52,10 @@ class Mix:
 
 
 MIX = Mix()
+PAIRS = 0.2
+"""What the pairs of characters in a sentence weigh beside words there, for chance makes more of them; those in the sentence
+before weigh nothing. Hit@1 on XQuAD zh by
+keywords is .938 with this, .923 with the full weight; on JSQuAD .905 and .899."""
 POOL = 100
 """Chunks taken from each side. Twice as many change no figure of the benchmark."""
 COMMON = 5000
@@ -110,6 +115,8 @@ def ask(
     terms = question_terms(wanted)
     lesser = lesser_terms(wanted, english=detect_language(wanted.text) in {"", "en"})
     weights = Weights.of(terms, snapshot.frequencies(terms), snapshot.info.counts.texts, lesser)
+    if 2 * sum(is_unspaced(term[0]) for term in terms) > len(terms):
+        mix = replace(mix, sentence=PAIRS * mix.sentence, before=0.0)
     if settings.mode == "keyword" or embedder is None:
         return Asked(wanted, weights, None, 1.0, mix)
     model = embedder() if callable(embedder) else embedder

@@ -32,8 +32,7 @@ class Mix:
     """What the parts of a score weigh.
 
     Found by trials on the questions of benchmarks/retrieval, which also chooses them from a grid on the even questions
-    and scores them on the odd ones, and the reverse: these are within 2 points of what either half chooses, and the
-    whole grid lies within 3 points.
+    and scores them on the odd ones, and the reverse: with the published chunks both halves choose these.
 
     Attributes:
         keywords: The words, where the model knows the question's language; the rest is the cosine's.

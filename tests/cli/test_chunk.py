@@ -25,6 +25,7 @@ FOUR = [
 @pytest.fixture
 def stdin(monkeypatch):
     def give(data: bytes) -> None:
+        # pytest closes the real standard input; the program reads the buffer below, as it would a pipe.
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
 
     return give

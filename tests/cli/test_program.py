@@ -147,7 +147,7 @@ def test_a_reader_who_has_seen_enough_ends_the_program_quietly() -> None:
 def test_a_full_disk_is_an_error_not_a_traceback() -> None:
     device = Path("/dev/full")
     if not device.exists():
-        pytest.skip("needs /dev/full")
+        pytest.skip("this system has no /dev/full, the device that is always full")
     with device.open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "rag_index", "config"], stdout=full, stderr=subprocess.PIPE, text=True, check=False

@@ -15,6 +15,7 @@ from rag_index.store import Layout, open_snapshot
 from rag_index.store.comparing import compare
 from rag_index.store.dump import dump
 from rag_index.types import Document, Source
+from tests.damage import spoil
 
 SETTINGS = Settings(
     chunk=ChunkSettings(size=80, overlap=20), embed=EmbedSettings(model="hash"), store=StoreSettings(publish=False)
@@ -169,12 +170,7 @@ def test_a_flipped_or_cut_file_is_detected_or_harmless(index: Path, seed: int) -
     chance = random.Random(seed)
     before = lines(index)
     path = chance.choice([p for p in sorted(index.rglob("*")) if p.is_file() and p.name not in {"lock", ".gitignore"}])
-    data = bytearray(path.read_bytes())
-    if chance.random() < 0.3 or not data:
-        data = data[: chance.randrange(len(data) + 1)]
-    else:
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    path.write_bytes(data)
+    spoil(path, chance)
     try:
         with open_snapshot(index) as snapshot:
             snapshot.dense(EMBEDDER.embed_query("seals"), 5)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.network import refuse
 
 NIGHTLY = bool(os.environ.get("RAG_INDEX_NIGHTLY"))
 UPDATE_SNAPSHOTS = bool(os.environ.get("RAG_INDEX_UPDATE_SNAPSHOTS"))
@@ -83,33 +82,7 @@ def _installed(name: str) -> bool:
 
 
 _refused: list[str] = []
-
-
-def _refuse_network(event: str, args: tuple[object, ...]) -> None:
-    """Audit hook: let only loopback addresses through, from C code too."""
-    if event == "socket.getaddrinfo":
-        host = args[0]
-    elif event in {"socket.connect", "socket.sendto"} and isinstance(args[1], tuple):
-        host = args[1][0]
-    else:
-        return
-    name = host.decode() if isinstance(host, bytes) else str(host or "localhost")
-    if not _is_here(name):
-        _refused.append(f"{event}: {name}")
-        raise OSError(f"tests may not use the network ({event}: {name})")
-
-
-def _is_here(host: str) -> bool:
-    if host in {"localhost", socket.gethostname()}:
-        return True
-    try:
-        address = ip_address(host.partition("%")[0])
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
-
-
-sys.addaudithook(_refuse_network)
+refuse(_refused.append)
 
 
 @pytest.fixture(autouse=True)

@@ -14,17 +14,14 @@ pytestmark = pytest.mark.model
 
 GUARDED = """
 import sys
-def guard(event, args):
-    if event in {"socket.connect", "socket.getaddrinfo", "socket.sendto"}:
-        address = args[1] if event != "socket.getaddrinfo" else args
-        if isinstance(address, tuple) and address[0] not in {"127.0.0.1", "::1", "localhost"}:
-            raise SystemExit(f"network: {event} {address}")
-sys.addaudithook(guard)
+from tests.network import refuse
+refused = []
+refuse(refused.append)
 from rag_index.cli.app import main
 code = main(sys.argv[1:])
 heavy = {"torch", "transformers", "sentence_transformers", "nltk", "chromadb", "openvino_telemetry"}
 print(sorted(heavy & {name.split(".")[0] for name in sys.modules}), file=sys.stderr)
-sys.exit(code)
+sys.exit(f"network: {refused}" if refused else code)
 """
 
 

@@ -1,4 +1,8 @@
-"""Documents on their way into the index, a unit at a time: a crash costs the unit in hand, no more."""
+"""Documents on their way into the index, a unit at a time.
+
+While the model embeds one unit, the one before it is made live. A crash costs these two, less the vectors that were
+kept.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rag_index.embed.batching import embed_all
+from rag_index.pipeline.drawn import Drawn
 from rag_index.pipeline.report import BuildReport
 from rag_index.pipeline.stopping import Stop
 from rag_index.store import Manifest, Piece, Prepared
@@ -68,6 +73,7 @@ class UnitWriter:
         self._committed = committed
         self._before = before
         self._unit: list[Prepared] = []
+        self._embedded: list[Prepared] = []
         self._chunks = 0
         self._since = time.monotonic()
         self._counted: set[bytes] = set()
@@ -81,7 +87,7 @@ class UnitWriter:
         self._expected = documents
 
     def add(self, prepared: Prepared) -> None:
-        """Take a document; commits the unit when it is full."""
+        """Take a document; a unit that is full is embedded, and the one before it made live meanwhile."""
         if not self._unit:
             self._since = time.monotonic()
         self._unit.append(prepared)
@@ -89,22 +95,34 @@ class UnitWriter:
         self._documents += 1
         full = self._chunks >= UNIT_CHUNKS or len(self._unit) >= UNIT_DOCUMENTS
         if full or time.monotonic() - self._since > UNIT_S:
-            self.flush()
+            self._turn()
 
     def flush(self) -> None:
-        """Embed what is missing and make the unit live.
+        """Embed what is missing and make all that was added live.
 
         Raises:
             KeyboardInterrupt or SystemExit: a stop was asked for; what was ready has been made live.
         """
+        self._turn()
+        self._settle()
+        self._stop.check()
+
+    def _turn(self) -> None:
+        """Embed the unit in hand."""
         unit, self._unit, self._chunks = self._unit, [], 0
         try:
             self._embed(unit)
         except (KeyboardInterrupt, SystemExit):
+            self._settle()
             self._put([prepared for prepared in unit if self._ready(prepared)])
             raise
+        self._settle()
+        self._embedded = unit
+
+    def _settle(self) -> None:
+        """Make the unit live that was embedded last."""
+        unit, self._embedded = self._embedded, []
         self._put(unit)
-        self._stop.check()
 
     def _put(self, unit: Sequence[Prepared]) -> None:
         if unit:
@@ -162,15 +180,17 @@ class UnitWriter:
                     self._keep(keys, matrix)
 
         texts, lengths = [piece.embedded for piece in pieces], [piece.tokens for piece in pieces]
-        for indices, rows in embed_all(embedder, texts, lengths):
-            waiting.append((indices, rows))
-            self._done += _tokens(pieces[at] for at in indices)
-            self._report(Event("embed", self._done, self._all_tokens(), "tokens"))
-            if sum(len(part) for part, _ in waiting) >= _SAVE_ROWS or time.monotonic() - saved > _SAVE_S:
-                save()
-                saved = time.monotonic()
-            if self._stop.signal:
-                break
+        with Drawn(embed_all(embedder, texts, lengths)) as made:
+            self._settle()  # while the model is at work
+            for indices, rows in made:
+                waiting.append((indices, rows))
+                self._done += _tokens(pieces[at] for at in indices)
+                self._report(Event("embed", self._done, self._all_tokens(), "tokens"))
+                if sum(len(part) for part, _ in waiting) >= _SAVE_ROWS or time.monotonic() - saved > _SAVE_S:
+                    save()
+                    saved = time.monotonic()
+                if self._stop.signal:
+                    made.enough()
         save()
         self._stop.check()
 

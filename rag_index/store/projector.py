@@ -25,6 +25,9 @@ from rag_index.store.reader import Reader
 from rag_index.store.records import Entry, entries, read_index, records, write_index
 from rag_index.store.tasks import CHURN_SHARE, COPY_SHARE, Task
 
+STEP = 2000
+"""Records that are waited for while a build goes on: few, because the last ones are added when it has ended; more than
+the 1,000 after which Chroma writes its index, which takes longer than to add them."""
 SAMPLE = 200
 """Records that are compared, and looked for by their own vector, unless all are."""
 
@@ -95,11 +98,11 @@ class _Loader:
         return self._store
 
     def follow(self) -> None:
-        """Add what is new in the truth, in whole batches only."""
+        """Add what is new in the truth, in whole steps only."""
         with self._task.snapshot() as snapshot:
             new = entries(snapshot, after=self._last)
             new.sort(key=lambda entry: entry.text)
-            self._add(snapshot, new[: len(new) // BATCH * BATCH], len(new))
+            self._add(snapshot, new[: len(new) // STEP * STEP], len(new))
 
     def finish(self) -> dict[str, Any]:
         """Make the generation hold what the truth holds, and close it."""

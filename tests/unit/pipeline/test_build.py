@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,31 @@ def fresh(docs: Path, tmp_path: Path, settings: Settings = SETTINGS) -> list[str
     lines = content(copy)
     shutil.rmtree(copy)
     return lines
+
+
+def test_while_one_unit_is_embedded_the_one_before_it_goes_live(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("rag_index.pipeline.unit.UNIT_DOCUMENTS", 1)
+    hashing, live = load_embedder(SETTINGS.embed), []
+
+    class Waiting:
+        """Embeds a unit only when all units before it can be searched."""
+
+        info, tokens, embed_query = hashing.info, hashing.tokens, hashing.embed_query
+
+        def embed(self, texts):
+            until = time.monotonic() + 20
+            while (found := searchable()) < len(live) and time.monotonic() < until:
+                time.sleep(0.01)
+            live.append(found)
+            return hashing.embed(texts)
+
+    def searchable() -> int:
+        with open_snapshot(tmp_path / "index") as snapshot:
+            return len(list(snapshot.documents()))
+
+    texts = [Document(Source(f"{n}.txt", sha256=str(n)), text=f"Text number {n}.") for n in range(4)]
+    build_documents(texts, tmp_path / "index", SETTINGS, embedder=Waiting())
+    assert live == [0, 1, 2, 3]
 
 
 def test_progress_of_embedding_is_told_in_tokens_of_the_whole_build(docs: Path, monkeypatch) -> None:

@@ -14,6 +14,7 @@ from rag_index.extract import Found, Workers, read
 from rag_index.pipeline.prepare import FILE
 from rag_index.settings import Settings
 from rag_index.store import Hint, Known
+from rag_index.store.layout import may
 from rag_index.types import Document, Event, Reporter, Source, Status
 from rag_index.waiting import nothing
 
@@ -176,7 +177,7 @@ class Scan:
         return True
 
     def _read(self, plan: Plan, file: Found, hint: Hint) -> bool:
-        if os.access(file.path, os.R_OK):
+        if may(os.R_OK, file.path):
             plan.read.append(file)
             plan.hints[file.name] = hint
         else:

@@ -158,6 +158,15 @@ def read_sealed(path: Path) -> dict[str, Any]:
     return dict(outer["values"])
 
 
+def may(mode: int, *paths: Path) -> bool:
+    """Tell whether all `paths` may be used so (``os.R_OK``, ``os.W_OK``) with the rights that the process has now.
+
+    `os.access` alone asks for those of the user who started it.
+    """
+    effective = os.access in os.supports_effective_ids
+    return all(os.access(path, mode, effective_ids=effective) for path in paths)
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in `folder` durable (a no-op where folders can't be synced)."""
     if os.name == "nt":  # pragma: no cover

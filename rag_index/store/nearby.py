@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rag_index.errors import LockedError, RagIndexError, StoreError
 from rag_index.store.chroma import ChromaStore
 from rag_index.store.digests import check_digests
-from rag_index.store.layout import Layout, copy_folder
+from rag_index.store.layout import Layout, copy_folder, may
 from rag_index.store.projection import ensure_published
 from rag_index.store.published import Published, is_fresh, readable
 
@@ -68,7 +68,7 @@ class Nearby:
             return ChromaStore(found.url, found.collection)
         folder = found.folder(layout)
         check_digests(folder, found.files)  # a damaged graph would crash this process
-        if not os.access(folder / "chroma.sqlite3", os.W_OK) or not os.access(folder, os.W_OK):
+        if not may(os.W_OK, folder, folder / "chroma.sqlite3"):
             self._copy = tempfile.TemporaryDirectory(prefix="rag-index-")  # Chroma writes when it only reads
             copy_folder(folder, Path(self._copy.name) / "chroma")
             folder = Path(self._copy.name) / "chroma"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rag_index.errors import IndexDamagedError, IndexMismatchError, StoreError
 from rag_index.store.keywords import TOKENIZER
-from rag_index.store.layout import REPAIR
+from rag_index.store.layout import REPAIR, may
 
 FORMAT = 1
 """Version of everything below the index folder. A change that older code can't read counts it up."""
@@ -108,7 +108,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise IndexDamagedError(f"{path} is missing", REPAIR)
     wal = path.with_name(f"{path.name}-wal")
-    frozen = not os.access(path.parent, os.W_OK) and not (wal.exists() and wal.stat().st_size)
+    frozen = not may(os.W_OK, path.parent) and not (wal.exists() and wal.stat().st_size)
     mode = "immutable=1" if frozen else "mode=ro"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=30

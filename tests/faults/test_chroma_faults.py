@@ -10,7 +10,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,13 +21,12 @@ from rag_index.errors import RagIndexError, StoreError
 from rag_index.pipeline import build_documents, check
 from rag_index.settings import ChunkSettings, EmbedSettings, Settings
 from rag_index.store import Layout, chroma_folder, nearby, open_snapshot, published, snapshot
-from rag_index.store.chroma import load_library
 from rag_index.store.dump import dump
 from rag_index.types import Document, Filter, Source
 from tests.damage import spoil
+from tests.privilege import unprivileged
 
 NIGHTLY = bool(os.environ.get("RAG_INDEX_NIGHTLY"))
-NOBODY = 65534
 SETTINGS = Settings(chunk=ChunkSettings(size=200, overlap=40), embed=EmbedSettings(model="hash"))
 EMBEDDER = load_embedder(SETTINGS.embed)
 QUESTION = EMBEDDER.embed_query("Text 7: w17")
@@ -120,27 +118,20 @@ def test_a_full_disk_costs_only_the_copy(template, tmp_path, child, finish, trie
     tried("disk full while Chroma's copy is made")
 
 
-def ask_as_nobody(index: Path) -> None:
-    load_library()  # nobody can't read this one's packages, if they are root's
+def ask_unprivileged(index: Path) -> None:
     right = answers(index, "exact")
-    if os.geteuid() == 0:
-        os.setresuid(NOBODY, NOBODY, NOBODY)
-    assert answers(index, "chroma") == right
+    with unprivileged():
+        assert answers(index, "chroma") == right
 
 
-def test_a_copy_that_can_not_be_written_answers(tried) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="rag-index-test-"))
-    folder.chmod(0o755)
-    index = folder / "index"
+def test_a_copy_that_can_not_be_written_answers(tmp_path, tried) -> None:
+    index = tmp_path / "index"
     make(index)
     for path in [*index.rglob("*"), index]:
         path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o222 | 0o444 | (0o111 if path.is_dir() else 0))
     files = sorted(index.rglob("*"))
-    fresh(ask_as_nobody, index)
+    fresh(ask_unprivileged, index)
     assert sorted(index.rglob("*")) == files
-    for path in [index, *index.rglob("*")]:
-        path.chmod(0o755)
-    shutil.rmtree(folder)
     tried("a read-only copy")
 
 

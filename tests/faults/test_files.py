@@ -7,10 +7,8 @@ import random
 import shutil
 import signal
 import stat
-import tempfile
 import threading
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,10 +19,10 @@ from rag_index.settings import EmbedSettings, Settings, StoreSettings
 from rag_index.store import Layout, WriterLock, open_snapshot
 from rag_index.store.dump import dump
 from rag_index.types import Event
+from tests.privilege import unprivileged
 
 SETTINGS = Settings(embed=EmbedSettings(model="hash"), store=StoreSettings(publish=False))
 EMBEDDER = load_embedder(SETTINGS.embed)
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -91,60 +89,35 @@ def test_names_that_are_not_utf_8(docs: Path, tried) -> None:
     tried("a name that is not UTF-8")
 
 
-@pytest.fixture
-def open_docs(docs: Path):
-    """The documents in a folder that other users may enter."""
-    folder = Path(tempfile.mkdtemp(prefix="rag-index-test-"))
-    folder.chmod(0o755)
-    yield shutil.copytree(docs, folder / "docs")
-    for path in [folder, *folder.rglob("*")]:
-        path.chmod(0o755)
-    shutil.rmtree(folder)
-
-
-def as_nobody(work) -> None:
-    if os.geteuid() == 0:
-        os.setresuid(NOBODY, NOBODY, NOBODY)
-    work()
-
-
-def test_an_index_that_can_not_be_written_answers(open_docs: Path, child, finish, tried) -> None:
-    index = open_docs / ".rag-index"
-    build([open_docs], index, SETTINGS)
+def test_an_index_that_can_not_be_written_answers(docs: Path, tried) -> None:
+    index = docs / ".rag-index"
+    build([docs], index, SETTINGS)
     for path in [*index.rglob("*"), index]:
         path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o222)
 
-    def ask() -> None:
-        with open_snapshot(index) as snapshot:
-            assert snapshot.dense(EMBEDDER.embed_query("pumps"), 3)
-            assert snapshot.keyword("pumps", 3)
-            assert len(list(dump(snapshot))) > 8
-
     before = sorted(path.name for path in index.rglob("*"))
-    assert finish(child(partial(as_nobody, ask))) == 0
+    with unprivileged(), open_snapshot(index) as snapshot:
+        assert snapshot.dense(EMBEDDER.embed_query("pumps"), 3)
+        assert snapshot.keyword("pumps", 3)
+        assert len(list(dump(snapshot))) > 8
     assert sorted(path.name for path in index.rglob("*")) == before
     tried("a read-only index")
 
 
-def test_sources_that_can_not_be_read_are_named_and_lose_nothing(open_docs: Path, child, finish, tried) -> None:
-    index = open_docs / ".rag-index"
-    (open_docs / "sub").mkdir()
-    (open_docs / "sub/e.txt").write_text("Document e about pumps.\n", encoding="utf-8")
-    build([open_docs], index, SETTINGS)
+def test_sources_that_can_not_be_read_are_named_and_lose_nothing(docs: Path, tried) -> None:
+    index = docs / ".rag-index"
+    (docs / "sub").mkdir()
+    (docs / "sub/e.txt").write_text("Document e about pumps.\n", encoding="utf-8")
+    build([docs], index, SETTINGS)
     before = lines(index)
-    (open_docs / "a.txt").chmod(0)
-    (open_docs / "sub").chmod(0)
-    if os.geteuid() == 0:
-        for path in [index, *index.rglob("*")]:
-            os.chown(path, NOBODY, NOBODY)
-
-    def again() -> None:
-        report = build([open_docs], index, SETTINGS)
-        named = {skipped.path.rstrip("/"): skipped.status for skipped in report.skipped}
-        assert named == {"a.txt": "unreadable", "sub": "unreadable"}
-        assert report.files.removed == 0
-
-    assert finish(child(partial(as_nobody, again))) == 0
+    (docs / "a.txt").chmod(0)
+    (docs / "sub").chmod(0)
+    with unprivileged():
+        report = build([docs], index, SETTINGS)
+    (docs / "sub").chmod(0o755)
+    named = {skipped.path.rstrip("/"): skipped.status for skipped in report.skipped}
+    assert named == {"a.txt": "unreadable", "sub": "unreadable"}
+    assert report.files.removed == 0
     kept = [line for line in lines(index) if "sub/'" not in line]
     assert kept == before
     tried("sources that can't be read", tries=2)

@@ -2,17 +2,15 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from rag_index.errors import UsageError
 from rag_index.extract import discover, read_document
-from rag_index.extract.text import read_text
 from rag_index.settings import ExtractSettings
-from rag_index.types import Source, Status
+from rag_index.types import Status
+from tests.privilege import unprivileged
 
 
 def tree(root: Path, *names: str) -> Path:
@@ -96,20 +94,6 @@ def test_what_may_not_be_read_is_named_and_the_rest_is_read() -> None:
         ("locked.txt", Status.UNREADABLE, "Permission denied"),
         ("shut/", Status.UNREADABLE, "Permission denied"),
     ]
-
-
-@contextmanager
-def unprivileged() -> Iterator[None]:
-    """Be a user without privileges for a while: root may read everything."""
-    if os.geteuid():
-        yield
-        return
-    read_text(b"x", Source("a.txt"), ExtractSettings())  # what is imported only now must be readable
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def test_only_included_names_are_read_when_any_are_given(tmp_path: Path) -> None:

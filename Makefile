@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INDEX := .rag-index
 
-.PHONY: demo test check docs bench nightly format clean
+.PHONY: demo test check check-docs check-tests docs bench nightly format clean
 
 # The marker is newer than what it was made from, so a second run installs nothing (and needs no network).
 $(READY): pyproject.toml constraints.txt
@@ -24,12 +24,17 @@ demo: $(READY) ## install, index the sample documents, answer questions in four 
 test: $(READY) ## all tests
 	$(BIN)/python -m pytest -q
 
-check: $(READY) ## what CI runs: format, lint, types, layers, tests with coverage, docs
+check: $(READY) ## what CI runs: format, lint; then types, layers, docs beside tests with coverage
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(MAKE) --no-print-directory --jobs=2 check-docs check-tests
+
+check-docs: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/generate.py --check
+
+check-tests: $(READY)
 	$(BIN)/python -m pytest -q --cov --cov-report=term
 
 docs: $(READY) ## write the reference pages by running the code

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -75,6 +75,7 @@ class Reader:
             except BaseException:
                 self._sql.close()
                 raise
+        self._frequency = lru_cache(10_000)(self._count_texts)  # what is read never changes: it is one transaction
         self.document = Kept(self._document)  # type: ignore[method-assign]
 
     def _begin(self, layout: Layout) -> None:
@@ -248,12 +249,16 @@ class Reader:
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return in how many texts each of `terms` occurs; terms that occur nowhere are left out."""
-        with self.reading() as sql:
-            sql.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab (main, keywords, row)")
-            query = "SELECT term, doc FROM temp.words WHERE term = ?"
-            return dict(row for term in terms for row in sql.execute(query, (term,)))
+        return {term: count for term in terms if (count := self._frequency(term))}
 
     # --- parts ---
+
+    def _count_texts(self, term: str) -> int:
+        """Return in how many texts a term occurs; SQLite reads the whole list of them to tell."""
+        with self.reading() as sql:
+            sql.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab (main, keywords, row)")
+            row = sql.execute("SELECT doc FROM temp.words WHERE term = ?", (term,)).fetchone()
+            return int(row[0]) if row else 0
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from rag_index.types import Vector
 
 
-AHEAD_BYTES = 8 << 20
-"""Memory for documents that are prepared while the model works: about a unit's worth of text."""
+AHEAD_BYTES = 16 << 20
+"""Memory for documents that are prepared while the model works: two units' worth of text. More would only make the
+model wait for the first one."""
 
 
 class OtherModelError(Exception):

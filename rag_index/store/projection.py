@@ -83,10 +83,11 @@ class Publication:
     def follow(self, added: int) -> None:
         """Hear that `added` more chunks are committed.
 
-        Once they are many, a child begins to load them while the build goes on; a fresh generation comes of it.
+        Once they are many, a child begins to load them while the build goes on; a fresh generation comes of it. Where
+        there is none to copy, it starts with the first: to import Chroma takes as long as to load a thousand.
         """
         self._added += added
-        enough = max(BATCH, self.before.count * COPY_SHARE if self.before else 0)
+        enough = max(BATCH, self.before.count * COPY_SHARE) if self.before else 1
         if self._added < enough:
             return
         if self._child is None:

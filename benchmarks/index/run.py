@@ -93,13 +93,12 @@ def load_ours(index: Path, texts: list[str], vectors: np.ndarray) -> tuple[float
     began = time.perf_counter()
     manifest = Manifest.create(index / "state-1", settings, model, root=".")
     layout.point_to(manifest.folder)
-    with WriterLock(layout.lock), Publication(layout, layout.current(), StoreSettings()) as publication:
-        with manifest:
-            for at in range(0, len(texts), 1000):
-                put(manifest, model, texts[at : at + 1000], vectors[at : at + 1000], at)
-                publication.follow(1000)
-                manifest.relieve_log()
-            manifest.seal()
+    with WriterLock(layout.lock), Publication(layout, layout.current(), StoreSettings()) as publication, manifest:
+        for at in range(0, len(texts), 1000):
+            put(manifest, model, texts[at : at + 1000], vectors[at : at + 1000], at)
+            publication.follow(1000)
+            manifest.relieve_log()
+        manifest.seal()
         stored = time.perf_counter() - began
         publication.finish()
     return stored, time.perf_counter() - began

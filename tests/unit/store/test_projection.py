@@ -20,7 +20,7 @@ from rag_index.store import Layout, chroma_folder, open_snapshot, published
 from rag_index.store.guard import refuse_functions
 from rag_index.store.projection import ensure_published
 from rag_index.store.published import warn_about
-from rag_index.types import Document, Filter, Source
+from rag_index.types import Document, Event, Filter, Source
 
 SETTINGS = Settings(chunk=ChunkSettings(size=200, overlap=40), embed=EmbedSettings(model="hash"))
 EMBEDDER = load_embedder(SETTINGS.embed)
@@ -76,6 +76,21 @@ def test_every_live_text_is_a_record_with_its_place(index: Path) -> None:
             assert (chunk.uid, chunk.total) == (uid, where["total_chunks"])
             vector = records["embeddings"][records["ids"].index(uid)]
             assert np.allclose(vector, snapshot.vectors([chunk.id])[0], atol=1e-6)
+
+
+def test_no_log_is_left_by_a_reader_that_was_there_until_the_copy_was_made(tmp_path: Path) -> None:
+    # The process that makes the copy is such a reader. Who opens the index next would have to read the whole log.
+    readers = []
+
+    def report(event: Event) -> None:
+        if event.stage == "embed" and not readers:
+            readers.append(open_snapshot(tmp_path / "index"))
+        if event.stage == "publish":
+            readers[0].close()
+
+    build_documents(documents(), tmp_path / "index", SETTINGS, embedder=EMBEDDER, report=report)
+    logs = list((tmp_path / "index").rglob("index.sqlite-wal"))
+    assert [log.stat().st_size for log in logs] in ([], [0])
 
 
 def test_a_change_is_published_as_a_copy_with_the_change(index: Path) -> None:

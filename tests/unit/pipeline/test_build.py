@@ -60,6 +60,7 @@ def fresh(docs: Path, tmp_path: Path, settings: Settings = SETTINGS) -> list[str
 
 
 def test_while_one_unit_is_embedded_the_one_before_it_goes_live(tmp_path: Path, monkeypatch) -> None:
+    # A unit holds 1,024 documents: lowered, four documents are four units.
     monkeypatch.setattr("rag_index.pipeline.unit.UNIT_DOCUMENTS", 1)
     hashing, live = load_embedder(SETTINGS.embed), []
 

@@ -34,9 +34,9 @@ def add_document(document: Document, index: Path, settings: Settings, embedder: 
                 f"{index} was made with the model {manifest.model.name}, not {embedder.info.name}",
                 "Open it with its own model.",
             )
-        writer = UnitWriter(manifest, lambda: embedder, totals, report=ignore, stop=Stop())
-        writer.add(prepare(document, embedder, settings, hint=Hint(), origin=ADDED))
-        writer.flush()
+        with UnitWriter(manifest, lambda: embedder, totals, report=ignore, stop=Stop()) as writer:
+            writer.add(prepare(document, embedder, settings, hint=Hint(), origin=ADDED))
+            writer.flush()
     return totals
 
 

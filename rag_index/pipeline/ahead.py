@@ -25,7 +25,7 @@ def ahead(
     """Yield ``work(job)`` for each job, in order; other jobs are worked on while the caller is busy.
 
     Args:
-        jobs: Pulled in the caller's thread when a result is asked for, until as much waits as may.
+        jobs: Pulled in the caller's thread when a result is asked for, until there is one or as much waits as may.
         work: Called in one other thread; what it raises is raised where its result would have come.
         weight: Bytes that a job and its result hold, about.
         most: Bytes that may wait. A job that is heavier waits alone.
@@ -36,17 +36,24 @@ def ahead(
     waiting: deque[tuple[int, Future[Result]]] = deque()
     held = 0
     thread = ThreadPoolExecutor(1, "ahead")
+
+    def first() -> Result:
+        nonlocal held
+        size, future = waiting.popleft()
+        held -= size
+        return awaited(future, check)
+
     try:
         for job in jobs:
             size = weight(job)
             while waiting and held + size > most:
-                done, future = waiting.popleft()
-                held -= done
-                yield awaited(future, check)
+                yield first()
             waiting.append((size, thread.submit(work, job)))
             held += size
+            while waiting and waiting[0][1].done():
+                yield first()
         while waiting:
-            yield awaited(waiting.popleft()[1], check)
+            yield first()
     finally:
         with suppress(RuntimeError):  # the interpreter is ending already
             thread.shutdown(wait=True, cancel_futures=True)

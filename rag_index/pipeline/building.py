@@ -125,10 +125,10 @@ def build_documents(
         run = Run(layout, settings, report, stop, Model(settings, embedder), BuildReport(str(index)), cache)
         with working(run, Path(index).absolute().parent) as work:
             known = work.manifest.known()
-            writer = writer_for(run, work)
             names: set[str] = set()
-            store_all(run, writer, _seen(documents, names), known)
-            writer.flush()
+            with writer_for(run, work) as writer:
+                store_all(run, writer, _seen(documents, names), known)
+                writer.flush()
             run.totals.files.seen += len(names)
             remove(run, work, [was.id for name, was in known.items() if name not in names])
             finish(run, work, [""])
@@ -168,11 +168,12 @@ def _build_files(run: Run, roots: Roots, found: Iterable[Found], *, full: bool) 
         run.totals.files.seen = plan.seen
         run.totals.files.unchanged = plan.unchanged
         note_skipped(run, plan)
-        writer = writer_for(run, work)
-        writer.expect(len(plan.restore) + len(plan.refused) + len(plan.read))
         stored = work.before.document if work.before else work.manifest.document
-        store_all(run, writer, documents_of(plan, stored, run.settings, run.report, run.stop.check), before | known)
-        writer.flush()
+        documents = documents_of(plan, stored, run.settings, run.report, run.stop.check)
+        with writer_for(run, work) as writer:
+            writer.expect(len(plan.restore) + len(plan.refused) + len(plan.read))
+            store_all(run, writer, documents, before | known)
+            writer.flush()
         remove(run, work, plan.remove)
         if plan.touch:
             work.manifest.touch(plan.touch)

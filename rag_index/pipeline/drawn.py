@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from queue import Empty, Full, Queue
 from types import TracebackType
 from typing import Generic, Self, TypeVar
@@ -26,7 +27,7 @@ class Drawn(Generic[Item]):
     def __init__(self, source: Iterator[Item], most: int = 2) -> None:
         self._source = source
         self._items: Queue[tuple[Item | None, BaseException | None]] = Queue(most)
-        self._enough = self._gone = False
+        self._enough = self._gone = self._over = False
         self._thread = threading.Thread(target=self._draw, name="drawn", daemon=True)
         self._thread.start()
 
@@ -53,17 +54,28 @@ class Drawn(Generic[Item]):
         """Have no more drawn; what has been, the item in hand included, is still given."""
         self._enough = True
 
+    @property
+    def ended(self) -> bool:
+        """Whether all has been drawn that will be; some of it may still wait here."""
+        return not self._thread.is_alive()
+
+    def ready(self) -> Iterator[Item]:
+        """Give what has been drawn so far; waits for nothing."""
+        with suppress(Empty):
+            while not self._over:
+                yield from self._taken(*self._items.get_nowait())
+
     def __iter__(self) -> Iterator[Item]:
-        while True:
-            try:
-                item, error = self._items.get(timeout=_STEP_S)
-            except Empty:  # a wait without an end would keep signal handlers from running on some systems
-                continue
-            if isinstance(error, StopIteration):
-                return
-            if error is not None:
-                raise error
+        while not self._over:
+            with suppress(Empty):  # a wait without an end would keep signal handlers from running on some systems
+                yield from self._taken(*self._items.get(timeout=_STEP_S))
+
+    def _taken(self, item: Item | None, error: BaseException | None) -> Iterator[Item]:
+        self._over = error is not None
+        if error is None:
             yield item  # type: ignore[misc]  # an item without an error is one of `source`
+        elif not isinstance(error, StopIteration):
+            raise error
 
     def __enter__(self) -> Self:
         return self

@@ -74,12 +74,12 @@ def _rebuild(
         found = outside(discover(roots.paths, settings.extract, root=roots.root), layout.index)
         plan = Scan({}, full=True).plan(found, roots.scopes, report)
         note_skipped(run, plan)
-        writer = writer_for(run, work)
-        store_all(run, writer, documents_of(plan, lambda _: None, settings, report, run.stop.check), {})
         added = list(salvage.added())
         known = {document.source.path: Known(0, "added", Status.OK, "", "", "", Hint()) for document in added}
-        store_all(run, writer, ((document, Hint()) for document in added), known)
-        writer.flush()
+        with writer_for(run, work) as writer:
+            store_all(run, writer, documents_of(plan, lambda _: None, settings, report, run.stop.check), {})
+            store_all(run, writer, ((document, Hint()) for document in added), known)
+            writer.flush()
         finish(run, work, roots.scopes)
         layout.point_to(manifest.folder)
         drop_others(layout, manifest.folder)

@@ -156,6 +156,8 @@ def store_all(
     with closing(stream):
         while prepared := _next(run.stop, writer, stream):
             writer.add(prepared)
+            if alone:
+                writer.wait()
 
 
 def _next(stop: Stop, writer: UnitWriter, stream: Iterator[Prepared]) -> Prepared | None:

@@ -1,17 +1,17 @@
 """Documents on their way into the index, a unit at a time.
 
-While the model embeds one unit, the one before it is made live. A crash costs these two, less the vectors that were
-kept.
+While the model embeds one unit, the one before it is made live and the next is collected. A crash costs the first two,
+less the vectors that were kept.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
 
-from rag_index.embed.batching import embed_all
-from rag_index.pipeline.drawn import Drawn
+from rag_index.pipeline.embedding import Embedding
 from rag_index.pipeline.report import BuildReport
 from rag_index.pipeline.stopping import Stop
 from rag_index.store import Manifest, Piece, Prepared
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 
 UNIT_CHUNKS = 1024
 UNIT_DOCUMENTS = 1024
-UNIT_S = 5.0
-"""A unit ends at this many chunks, documents or seconds, whichever comes first."""
-_SAVE_ROWS = 256
-_SAVE_S = 2.0
-"""Vectors are kept when this many have been made, or this long after the last time."""
+"""A unit ends at this many chunks or documents, whichever comes first."""
+IDLE_S = 5.0
+IDLE_CHUNKS = 256
+"""It ends after this many seconds, or at this many chunks, if the model waits for it."""
 
 
 class Vectors(Protocol):
@@ -48,6 +47,8 @@ class UnitWriter:
         committed: Told after each unit how many chunks it added.
         before: Told of the model and the unit before any of it is embedded.
         totals: Counts what was done.
+
+    A context: at its end the model has stopped; what was not flushed isn't live.
     """
 
     def __init__(  # noqa: PLR0913 (its one caller names them)
@@ -73,29 +74,52 @@ class UnitWriter:
         self._committed = committed
         self._before = before
         self._unit: list[Prepared] = []
-        self._embedded: list[Prepared] = []
         self._chunks = 0
         self._since = time.monotonic()
+        self._in_hand: list[Prepared] = []
+        self._embedding: Embedding | None = None
+        self._waits = True
         self._counted: set[bytes] = set()
         self._expected = 0
         self._documents = 0
         self._tokens = 0
         self._done = 0
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._embedding:
+            self._embedding.__exit__(kind, error, trace)
+
     def expect(self, documents: int) -> None:
         """Say how many documents will come, so that the tokens of all can be reckoned while they are read."""
         self._expected = documents
 
     def add(self, prepared: Prepared) -> None:
-        """Take a document; a unit that is full is embedded, and the one before it made live meanwhile."""
+        """Take a document; a unit that is full is given to the model, and the one before it made live meanwhile."""
         if not self._unit:
             self._since = time.monotonic()
         self._unit.append(prepared)
         self._chunks += len(prepared.pieces)
-        self._documents += 1
-        full = self._chunks >= UNIT_CHUNKS or len(self._unit) >= UNIT_DOCUMENTS
-        if full or time.monotonic() - self._since > UNIT_S:
+        if self._embedding:
+            self._embedding.take()
+        if self._full():
             self._turn()
+
+    def _full(self) -> bool:
+        if self._chunks >= UNIT_CHUNKS or len(self._unit) >= UNIT_DOCUMENTS:
+            return True
+        if self._embedding and self._embedding.busy:
+            return False
+        return (self._waits and self._chunks >= IDLE_CHUNKS) or time.monotonic() - self._since > IDLE_S
+
+    def wait(self) -> None:
+        """Return when the model is free for others."""
+        if self._embedding:
+            self._embedding.finish(self._stopped)
 
     def flush(self) -> None:
         """Embed what is missing and make all that was added live.
@@ -104,25 +128,30 @@ class UnitWriter:
             KeyboardInterrupt or SystemExit: a stop was asked for; what was ready has been made live.
         """
         self._turn()
-        self._settle()
+        self._turn()  # nothing is collected: the model ends what it has in hand
         self._stop.check()
 
     def _turn(self) -> None:
-        """Embed the unit in hand."""
+        """Give the model the unit that was collected, when it is done with the one in hand; make that one live."""
         unit, self._unit, self._chunks = self._unit, [], 0
         try:
+            self._finish()
             self._embed(unit)
         except (KeyboardInterrupt, SystemExit):
-            self._settle()
-            self._put([prepared for prepared in unit if self._ready(prepared)])
+            self._put([prepared for prepared in [*self._in_hand, *unit] if self._ready(prepared)])
             raise
-        self._settle()
-        self._embedded = unit
+        done, self._in_hand = self._in_hand, unit
+        self._put(done)  # while the model is at work
 
-    def _settle(self) -> None:
-        """Make the unit live that was embedded last."""
-        unit, self._embedded = self._embedded, []
-        self._put(unit)
+    def _stopped(self) -> bool:
+        return self._stop.signal != 0
+
+    def _finish(self) -> None:
+        """Wait until the unit in hand is embedded."""
+        if self._embedding:
+            self._embedding.finish(self._stopped)
+            self._embedding = None
+            self._stop.check()
 
     def _put(self, unit: Sequence[Prepared]) -> None:
         if unit:
@@ -138,6 +167,7 @@ class UnitWriter:
         return len(self._manifest.slots(keys)) == len(keys)
 
     def _embed(self, unit: Sequence[Prepared]) -> None:
+        """Have the model begin with the texts of `unit` that no one has embedded before."""
         wanted = {piece.key: piece for prepared in unit for piece in prepared.pieces}
         missing = {key: wanted[key] for key in wanted.keys() - self._manifest.slots(wanted).keys()}
         for source in self._sources:
@@ -146,11 +176,13 @@ class UnitWriter:
         new = {key: piece for key, piece in wanted.items() if key in missing}  # in the order of the documents
         self._totals.reused += len((wanted.keys() - new.keys()) - self._counted)
         self._counted.update(wanted)
+        self._documents += len(unit)
         self._tokens += _tokens(wanted.values())
         self._done = self._tokens - _tokens(new.values())
+        self._waits = bool(new)
         if new:
             self._before(self._embedder().info, unit)
-            self._make(list(new.values()))
+            self._embedding = Embedding(self._embedder(), list(new.values()), self._made, self._tell)
 
     def _take(self, source: Vectors, missing: dict[bytes, Piece]) -> None:
         found = source.get_many(list(missing))
@@ -161,38 +193,16 @@ class UnitWriter:
             for key in found:
                 del missing[key]
 
-    def _make(self, pieces: Sequence[Piece]) -> None:
-        """Embed in batches of like length and keep the vectors as they come."""
-        import numpy as np
+    def _made(self, keys: Sequence[bytes], matrix: Matrix) -> None:
+        """Keep vectors that were made."""
+        self._manifest.add_vectors(keys, matrix)
+        self._totals.embedded += len(keys)
+        if self._keep:
+            self._keep(keys, matrix)
 
-        embedder = self._embedder()
-        waiting: list[tuple[list[int], Matrix]] = []
-        saved = time.monotonic()
-
-        def save() -> None:
-            if waiting:
-                keys = [pieces[at].key for indices, _ in waiting for at in indices]
-                matrix = np.concatenate([rows for _, rows in waiting])
-                waiting.clear()
-                self._manifest.add_vectors(keys, matrix)
-                self._totals.embedded += len(keys)
-                if self._keep:
-                    self._keep(keys, matrix)
-
-        texts, lengths = [piece.embedded for piece in pieces], [piece.tokens for piece in pieces]
-        with Drawn(embed_all(embedder, texts, lengths)) as made:
-            self._settle()  # while the model is at work
-            for indices, rows in made:
-                waiting.append((indices, rows))
-                self._done += _tokens(pieces[at] for at in indices)
-                self._report(Event("embed", self._done, self._all_tokens(), "tokens"))
-                if sum(len(part) for part, _ in waiting) >= _SAVE_ROWS or time.monotonic() - saved > _SAVE_S:
-                    save()
-                    saved = time.monotonic()
-                if self._stop.signal:
-                    made.enough()
-        save()
-        self._stop.check()
+    def _tell(self, tokens: int) -> None:
+        self._done += tokens
+        self._report(Event("embed", self._done, self._all_tokens(), "tokens"))
 
     def _all_tokens(self) -> int:
         """Return the tokens of all documents that will come; reckoned from those that have come."""

@@ -31,6 +31,8 @@ from rag_index.types import Document, Ledger, ModelInfo
 if TYPE_CHECKING:
     from rag_index.types import Matrix
 
+_MANY = 500
+"""Keys in one query."""
 _LOG_LIMIT = 64 << 20
 """Bytes of write-ahead log at which a long build copies it into the database."""
 
@@ -157,11 +159,12 @@ class Manifest:
 
     def slots(self, keys: Iterable[bytes]) -> dict[bytes, int]:
         """Return the rows of those `keys` whose vectors are here."""
-        found = {}
-        for key in set(keys):
-            row = self._sql.execute("SELECT slot FROM vectors WHERE key = ?", (key,)).fetchone()
-            if row:
-                found[key] = row[0]
+        found: dict[bytes, int] = {}
+        wanted = list(set(keys))
+        for start in range(0, len(wanted), _MANY):  # each call lets another thread run first, so few of them
+            part = wanted[start : start + _MANY]
+            marks = ",".join("?" * len(part))
+            found.update(self._sql.execute(f"SELECT key, slot FROM vectors WHERE key IN ({marks})", part))
         return found
 
     def vectors_of(self, slots: Sequence[int]) -> Matrix:

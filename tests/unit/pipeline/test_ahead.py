@@ -1,4 +1,5 @@
 import threading
+import time
 
 import pytest
 from hypothesis import given
@@ -29,8 +30,18 @@ def test_no_more_is_begun_than_may_wait(jobs, most):
 
 
 def test_jobs_are_worked_on_while_the_caller_is_busy():
-    begun = [threading.Event() for _ in range(3)]
-    results = ahead(range(3), lambda job: begun[job].set() or job, weight=lambda _: 1, most=10)
+    begun, pulled = [threading.Event() for _ in range(3)], threading.Event()
+
+    def jobs():
+        yield from range(3)
+        pulled.set()
+
+    def work(job):
+        begun[job].set()
+        assert pulled.wait(5)  # so that the first result comes when all jobs are here
+        return job
+
+    results = ahead(jobs(), work, weight=lambda _: 1, most=80)
     assert next(results) == 0
     assert begun[2].wait(5)
     assert list(results) == [1, 2]
@@ -69,3 +80,18 @@ def test_stopping_early_drops_what_was_not_begun_and_leaves_no_thread():
     results.close()
     assert len(begun) < 60
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("ahead")]
+
+
+def test_a_result_that_is_there_is_not_kept_waiting_for_jobs_to_come():
+    pulled = []
+
+    def jobs():
+        for job in range(200):
+            time.sleep(0.01)
+            pulled.append(job)
+            yield job
+
+    results = ahead(jobs(), str, weight=lambda _: 1, most=1000)
+    assert next(results) == "0"
+    assert len(pulled) < 100
+    results.close()

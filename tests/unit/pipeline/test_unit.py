@@ -1,0 +1,124 @@
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag_index.embed import load_embedder
+from rag_index.pipeline import build_documents
+from rag_index.settings import Settings
+from rag_index.store import open_snapshot
+from rag_index.types import Document, Source
+
+HASH = Settings.from_dict({"embed": {"model": "hash"}, "store": {"publish": False}})
+HASHING = load_embedder(HASH.embed)
+
+
+def document(number: int) -> Document:
+    text = "\n\n".join(f"Paragraph {at} of text {number} says that it is number {at}." for at in range(40))
+    return Document(Source(f"{number}.txt", sha256=str(number)), text=text)
+
+
+class Noting:
+    """Notes whether it is ever asked by two at once, and can be made to wait or fail."""
+
+    info, tokens, embed_query = HASHING.info, HASHING.tokens, HASHING.embed_query
+
+    def __init__(self, before=lambda: None):
+        self.before = before
+        self.two_at_once = False
+        self.embedded = 0
+        self._busy = threading.Lock()
+
+    def embed(self, texts):
+        if not self._busy.acquire(blocking=False):
+            self.two_at_once = True
+            return HASHING.embed(texts)
+        try:
+            self.before()
+            self.embedded += len(texts)
+            return HASHING.embed(texts)
+        finally:
+            self._busy.release()
+
+
+def live(index: Path) -> int:
+    with open_snapshot(index) as snapshot:
+        return len(snapshot.documents())
+
+
+@pytest.fixture
+def units_of_two(monkeypatch):
+    # Two documents a unit, not 1,024: few of them show what thousands would.
+    monkeypatch.setattr("rag_index.pipeline.unit.UNIT_DOCUMENTS", 2)
+
+
+def test_documents_of_the_next_unit_are_collected_while_the_model_is_busy(monkeypatch, tmp_path: Path) -> None:
+    # Twenty documents a unit, not 1,024.
+    monkeypatch.setattr("rag_index.pipeline.unit.UNIT_DOCUMENTS", 20)
+    at_work, collected, seen = threading.Event(), threading.Event(), []
+
+    def documents():
+        for number in range(39):
+            time.sleep(0.01)  # the first unit is prepared long before the thirtieth document comes
+            if number == 30:
+                assert at_work.wait(20)
+            if number == 35:
+                collected.set()
+            yield document(number)
+
+    def until_more_was_collected():
+        at_work.set()
+        seen.append(collected.wait(20))
+
+    build_documents(documents(), tmp_path / "index", HASH, embedder=Noting(until_more_was_collected))
+    assert seen[0]
+    assert live(tmp_path / "index") == 39
+
+
+def test_a_model_that_waits_is_given_what_there_is(monkeypatch, tmp_path: Path) -> None:
+    # A quarter of a unit is 256 chunks; lowered for the same reason as above.
+    monkeypatch.setattr("rag_index.pipeline.unit.IDLE_CHUNKS", 2)
+    embedder, begun = Noting(), threading.Event()
+    embedder.before = begun.set
+
+    def documents():
+        yield document(0)
+        yield document(1)
+        begun_early.append(begun.wait(20))
+        yield document(2)
+
+    begun_early: list[bool] = []
+    settings = replace(HASH, chunk=replace(HASH.chunk, size=200, overlap=0))
+    build_documents(documents(), tmp_path / "index", settings, embedder=embedder)
+    assert begun_early == [True]
+    assert live(tmp_path / "index") == 3
+
+
+@pytest.mark.parametrize("chunker", ["character", "sentence", "semantic"])
+def test_the_model_is_never_asked_by_two_at_once(units_of_two, tmp_path: Path, chunker: str) -> None:
+    embedder = Noting(lambda: time.sleep(0.01))
+    settings = replace(HASH, chunk=replace(HASH.chunk, chunker=chunker, size=300, overlap=0))
+    build_documents(map(document, range(7)), tmp_path / "index", settings, embedder=embedder)
+    assert not embedder.two_at_once
+    assert live(tmp_path / "index") == 7
+
+
+def test_after_a_failure_the_model_has_stopped_and_its_vectors_are_not_made_again(units_of_two, tmp_path: Path) -> None:
+    def documents(*, broken):
+        for number in range(8):
+            time.sleep(0.05)  # the model is at work when it breaks
+            if broken and number == 7:
+                raise ValueError("the source broke")
+            yield document(number)
+
+    first, second, whole = Noting(), Noting(), Noting()
+    with pytest.raises(ValueError, match="the source broke"):
+        build_documents(documents(broken=True), tmp_path / "index", HASH, embedder=first)
+    assert "drawn" not in {thread.name for thread in threading.enumerate()}
+    build_documents(documents(broken=False), tmp_path / "index", HASH, embedder=second)
+    build_documents(documents(broken=False), tmp_path / "other", HASH, embedder=whole)
+    assert live(tmp_path / "index") == 8
+    assert first.embedded > 0
+    assert first.embedded + second.embedded == whole.embedded

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 
 AHEAD_BYTES = 16 << 20
-"""Memory for documents that are prepared while the model works: two units' worth of text.
-model wait for the first one."""
+"""Memory for documents that are prepared while the model works: two units' worth of text."""
 
 
 class OtherModelError(Exception):

@@ -1,7 +1,10 @@
 """Small files of many formats, made by the tests that need them."""
 
+import subprocess
+import sys
 import zipfile
 from io import BytesIO
+from pathlib import Path
 
 from rag_index.extract import extract_bytes
 from rag_index.settings import ExtractSettings
@@ -149,3 +152,21 @@ def lines(*texts: str, top: int = 350, step: int = 20, left: int = 30):
             canvas.drawString(left, top - number * step, text)
 
     return page
+
+
+PEAK = """
+import sys
+from pathlib import Path
+from rag_index.extract import discover, read_document
+from rag_index.extract.isolated import peak_mb
+from rag_index.settings import ExtractSettings
+root, settings = Path(sys.argv[1]), ExtractSettings(max_parts=50)
+for found in discover([root], settings, root=root):
+    read_document(found, settings)
+print(peak_mb())
+"""
+
+
+def peak_mb_of_reading(folder: Path) -> int:
+    """Return the most memory that a fresh process takes that reads all files below `folder`."""
+    return int(subprocess.check_output([sys.executable, "-c", PEAK, str(folder)], text=True))

@@ -9,6 +9,7 @@ from rag_index.extract import discover, read_document
 from rag_index.extract.fold import fold
 from rag_index.settings import ExtractSettings
 from rag_index.types import Document
+from tests.unit.extract.samples import peak_mb_of_reading
 
 CASES = Path(__file__).resolve().parents[3] / ".." / "shared" / "cases" / "extraction"
 INDEX = CASES / "index.jsonl"
@@ -31,3 +32,7 @@ def test_real_files_give_the_text_that_a_reader_sees(case: dict) -> None:
     assert [words for words in case["must_not_contain"] if words in searched] == []
     if case["expect"] == "ok" and case["pages"]:
         assert sum(block.kind in {"page", "slide"} for block in document.blocks) == case["pages"]
+
+
+def test_reading_them_takes_less_than_400_megabytes() -> None:
+    assert peak_mb_of_reading(CASES) < 400

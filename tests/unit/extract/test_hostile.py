@@ -14,7 +14,7 @@ from rag_index.extract.decode import decode
 from rag_index.extract.fold import fold
 from rag_index.settings import ExtractSettings
 from rag_index.types import Status
-from tests.unit.extract.samples import docx, epub, extract, lines, para, pdf, xlsx, zipped
+from tests.unit.extract.samples import docx, epub, extract, lines, para, pdf, peak_mb_of_reading, xlsx, zipped
 
 
 def lying(data: bytes, declared: int) -> bytes:
@@ -126,13 +126,19 @@ def test_a_folder_of_them_is_read_in_isolation_and_the_good_ones_are_there(tmp_p
     (tmp_path / "good.md").write_text("# Good\n\nwords")
     os.mkfifo(tmp_path / "pipe.txt")
     (tmp_path / "loop").symlink_to(tmp_path)
-    settings = ExtractSettings(max_parts=50, timeout_s=30, memory_mb=1024)
+    settings = ExtractSettings(max_parts=50, timeout_s=10, memory_mb=1024)  # a file that takes longer is a TIMEOUT
     with Workers(settings) as workers:
         read = {doc.source.path: doc for doc in workers.documents(discover([tmp_path], settings, root=tmp_path))}
     assert read["good.md"].status is Status.OK
     assert {name: doc.status for name, doc in read.items() if doc.status in {Status.TIMEOUT, Status.CRASHED}} == {}
     assert [read[case.values[0]].status for case in CASES] == [case.values[2] for case in CASES]
     assert read["pipe.txt"].reason == "not a regular file but a FIFO"
+
+
+def test_reading_them_takes_less_than_400_megabytes(tmp_path: Path) -> None:
+    for case in CASES:
+        (tmp_path / case.values[0]).write_bytes(case.values[1])
+    assert peak_mb_of_reading(tmp_path) < 400
 
 
 LONG_LINES = {

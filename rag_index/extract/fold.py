@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from rag_index.types import Span
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ints = npt.NDArray[np.int64]
 
 _TABLE = {"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ŀ": "l", "ĳ": "ij", "Ĳ": "IJ"}
 _UNSEEN = set("\u200b\u2060\ufeff\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u00ad")
@@ -48,6 +56,16 @@ class Folded:
         """Return the span of the document that a span of the search text comes from."""
         return self._carry(self._folded, 2, start, end)
 
+    def back_all(self, starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Do `back` for many spans at once; returns where they start and where they end."""
+        if not self.edits:
+            return list(starts), list(ends)
+        import numpy as np  # what only reads documents doesn't wait for it
+
+        edits = np.array(self.edits)
+        first = _all_moved(edits, np.asarray(starts), last=False)
+        return first.tolist(), np.maximum(first, _all_moved(edits, np.asarray(ends), last=True)).tolist()
+
     def _carry(self, starts: list[int], side: int, start: int, end: int) -> Span:
         if not self.edits:
             return Span(start, end)
@@ -70,6 +88,17 @@ def _moved(edits: tuple[tuple[int, int, int, int], ...], starts: list[int], side
     if at >= edit[side + 1]:
         return edit[other + 1] + at - edit[side + 1]
     return edit[other + 1] if last else edit[other]
+
+
+def _all_moved(edits: Ints, at: Ints, *, last: bool) -> Ints:
+    """Do `_moved` for many offsets of the search text."""
+    import numpy as np
+
+    index = np.searchsorted(edits[:, 2], at, "left" if last else "right") - 1
+    start, end, _, folded_end = edits[np.maximum(index, 0)].T
+    behind = end + at - folded_end
+    moved = np.where(at >= folded_end, behind, end if last else start)
+    return np.where(index < 0, at, moved)
 
 
 def fold(text: str) -> Folded:

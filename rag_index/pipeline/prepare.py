@@ -52,13 +52,9 @@ def _tokens(folded: Folded, embedder: Embedder) -> Tokens:
     tokens = embedder.tokens(folded.text)
     if not folded.edits:
         return tokens
-    spans = [folded.back(start, end) for start, end in zip(tokens.starts, tokens.ends, strict=True)]
-    return replace(
-        tokens,
-        starts=[span.start for span in spans],
-        ends=[span.end for span in spans],
-        unknown=[folded.back(at, at + 1).start for at in tokens.unknown],
-    )
+    starts, ends = folded.back_all(tokens.starts, tokens.ends)
+    unknown, _ = folded.back_all(tokens.unknown, tokens.unknown)
+    return replace(tokens, starts=starts, ends=ends, unknown=unknown)
 
 
 def _with_room_for_headings(document: Document, tokens: Tokens, embedder: Embedder) -> Tokens:

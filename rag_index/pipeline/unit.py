@@ -24,8 +24,9 @@ UNIT_CHUNKS = 1024
 UNIT_DOCUMENTS = 1024
 """A unit ends at this many chunks or documents, whichever comes first."""
 IDLE_S = 5.0
-IDLE_CHUNKS = 256
-"""It ends after this many seconds, or at this many chunks, if the model waits for it."""
+IDLE_CHUNKS = (32, 256)
+"""It ends after this many seconds, or at this many chunks, if the model waits for it: at few in the beginning, at twice
+as many each time after that, for each unit costs a commit."""
 
 
 class Vectors(Protocol):
@@ -79,6 +80,7 @@ class UnitWriter:
         self._in_hand: list[Prepared] = []
         self._embedding: Embedding | None = None
         self._waits = True
+        self._enough = IDLE_CHUNKS[0]
         self._counted: set[bytes] = set()
         self._expected = 0
         self._documents = 0
@@ -114,7 +116,10 @@ class UnitWriter:
             return True
         if self._embedding and self._embedding.busy:
             return False
-        return (self._waits and self._chunks >= IDLE_CHUNKS) or time.monotonic() - self._since > IDLE_S
+        if self._waits and self._chunks >= self._enough:
+            self._enough = min(2 * self._enough, IDLE_CHUNKS[1])
+            return True
+        return time.monotonic() - self._since > IDLE_S
 
     def wait(self) -> None:
         """Return when the model is free for others."""

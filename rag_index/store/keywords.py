@@ -106,8 +106,7 @@ def index_terms(text: str) -> str:
     """Return the terms of `text`, separated by spaces, for an FTS5 column with `TOKENIZER`."""
     order: list[str] = []
     forms: list[str] = []
-    for found in _WORD.finditer(text):
-        run = found[0]
+    for run in _WORD.findall(text):
         if is_unspaced(run[0]):
             pairs = _cut(run)
             order += [pair for _, _, pair in pairs[:-1]]
@@ -115,7 +114,8 @@ def index_terms(text: str) -> str:
         else:
             terms, more, _ = _forms(run)
             order += terms
-            forms += more
+            if more:
+                forms += more
     return " ".join(order + forms)
 
 

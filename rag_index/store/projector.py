@@ -25,9 +25,10 @@ from rag_index.store.reader import Reader
 from rag_index.store.records import Entry, entries, read_index, records, write_index
 from rag_index.store.tasks import CHURN_SHARE, COPY_SHARE, Task
 
-STEP = 2000
-"""Records that are waited for while a build goes on: few, because the last ones are added when it has ended; more than
-the 1,000 after which Chroma writes its index, which takes longer than to add them."""
+STEP_SHARE = 0.5
+STEP_LEAST, STEP_MOST = 200, 2000
+"""Records that are waited for while a build goes on, as a share of those that are there, and the bounds of that: few,
+because the last ones are added when it has ended; the more, the larger the graph that Chroma writes after 1,000."""
 SAMPLE = 200
 """Records that are compared, and looked for by their own vector, unless all are."""
 
@@ -98,11 +99,11 @@ class _Loader:
         return self._store
 
     def follow(self) -> None:
-        """Add what is new in the truth, in whole steps only."""
+        """Add what is new in the truth, if it is much beside what is there."""
         with self._task.snapshot() as snapshot:
             new = entries(snapshot, after=self._last)
-            new.sort(key=lambda entry: entry.text)
-            self._add(snapshot, new[: len(new) // STEP * STEP], len(new))
+            if len(new) >= min(STEP_MOST, max(STEP_LEAST, STEP_SHARE * len(self._have))):
+                self._add(snapshot, new, len(new))
 
     def finish(self) -> dict[str, Any]:
         """Make the generation hold what the truth holds, and close it."""

@@ -12,7 +12,7 @@ from rag_index.extract.fold import fold
 from rag_index.extract.positions import locate, pack_blocks, unpack_blocks
 from rag_index.extract.runs import unpack_runs
 from rag_index.settings import ExtractSettings
-from rag_index.types import Block
+from rag_index.types import Block, Span
 
 SETTINGS = ExtractSettings()
 ENCODINGS = [
@@ -161,6 +161,15 @@ def test_every_match_in_the_search_text_leads_to_what_folds_to_it(text, data) ->
     forth = folded.span(span.start, span.end)
     assert forth.start <= start
     assert forth.end >= end
+
+
+@given(LETTERS)
+def test_many_spans_are_led_back_as_each_by_itself(text) -> None:
+    folded = fold(text)
+    size = len(folded.text)
+    spans = [(start, end) for start in range(size + 1) for end in range(start, size + 1)]
+    starts, ends = folded.back_all([start for start, _ in spans], [end for _, end in spans])
+    assert list(map(Span, starts, ends)) == [folded.back(start, end) for start, end in spans]
 
 
 @given(LETTERS)

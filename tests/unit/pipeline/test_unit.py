@@ -57,6 +57,8 @@ def units_of_two(monkeypatch):
 def test_documents_of_the_next_unit_are_collected_while_the_model_is_busy(monkeypatch, tmp_path: Path) -> None:
     # Twenty documents a unit, not 1,024.
     monkeypatch.setattr("rag_index.pipeline.unit.UNIT_DOCUMENTS", 20)
+    # And none before it: a model that waits would be given the first few documents.
+    monkeypatch.setattr("rag_index.pipeline.unit.IDLE_CHUNKS", (10_000, 10_000))
     at_work, collected, seen = threading.Event(), threading.Event(), []
 
     def documents():
@@ -78,8 +80,8 @@ def test_documents_of_the_next_unit_are_collected_while_the_model_is_busy(monkey
 
 
 def test_a_model_that_waits_is_given_what_there_is(monkeypatch, tmp_path: Path) -> None:
-    # A quarter of a unit is 256 chunks; lowered for the same reason as above.
-    monkeypatch.setattr("rag_index.pipeline.unit.IDLE_CHUNKS", 2)
+    # Two chunks, not 32; so that two short documents are enough.
+    monkeypatch.setattr("rag_index.pipeline.unit.IDLE_CHUNKS", (2, 2))
     embedder, begun = Noting(), threading.Event()
     embedder.before = begun.set
 
@@ -94,6 +96,28 @@ def test_a_model_that_waits_is_given_what_there_is(monkeypatch, tmp_path: Path) 
     build_documents(documents(), tmp_path / "index", settings, embedder=embedder)
     assert begun_early == [True]
     assert live(tmp_path / "index") == 3
+
+
+def test_a_model_that_waits_is_given_twice_as_much_each_time(monkeypatch, tmp_path: Path) -> None:
+    # From four chunks, not 32, to 16, not 256.
+    monkeypatch.setattr("rag_index.pipeline.unit.IDLE_CHUNKS", (4, 16))
+    given, embedder = [], Noting()
+
+    class Counting:
+        info, tokens, embed_query = HASHING.info, HASHING.tokens, HASHING.embed_query
+
+        def embed(self, texts):
+            given.append(len(texts))
+            return embedder.embed(texts)
+
+    def documents():
+        for number in range(50):
+            time.sleep(0.05)  # the model has long ended what it was given
+            yield Document(Source(f"{number}.txt", sha256=str(number)), text=f"Text {number} is one chunk.")
+
+    build_documents(documents(), tmp_path / "index", HASH, embedder=Counting())
+    assert given[:4] == [4, 8, 16, 16]
+    assert sum(given) == 50
 
 
 @pytest.mark.parametrize("chunker", ["character", "sentence", "semantic"])

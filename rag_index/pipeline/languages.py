@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rag_index.chunk import detect_language
@@ -16,6 +16,9 @@ LEAST_SHARE = 0.05
 MOST_UNKNOWN = 0.05
 """Share of unknown tokens above which a model doesn't know a language, whatever its card says. Measured with
 all-MiniLM-L6-v2: English 0.0 to 0.7 %, French 0.03 %, Japanese 12 %, Chinese 38 %."""
+
+SAMPLE_CHUNKS = 256
+"""Chunks that show the shares of a corpus's languages; the model begins with fewer, which may be all in one."""
 
 NAMES = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
@@ -81,7 +84,7 @@ def _mend(missing: Sequence[LanguageRow], paths: str) -> str:
 
 @dataclass(slots=True)
 class Watch:
-    """Warns once a build, as soon as what is about to be embedded shows the need.
+    """Warns once a build, as soon as enough of it was read to tell the shares of its languages.
 
     Attributes:
         stored: Gives the languages of what is live already.
@@ -93,13 +96,22 @@ class Watch:
     tell: Callable[[Warn], object]
     paths: str
     told: bool = field(default=False, init=False)
+    _chunks: int = field(default=0, init=False)
+    _rows: list[LanguageRow] = field(default_factory=list, init=False)
 
-    def check(self, model: ModelInfo, unit: Iterable[Prepared]) -> None:
-        """Look at a unit before it is embedded. A document that replaces its older version counts twice here."""
-        if self.told:
+    def note(self, prepared: Prepared) -> None:
+        """Count a document that will be live. One that replaces its older version counts twice here."""
+        if not self._chunks:
+            self._rows = list(self.stored())
+        self._chunks += len(prepared.pieces)
+        row = LanguageRow(prepared.language, 1, prepared.ledger.seen, prepared.ledger.unknown)
+        self._rows = add_up([*self._rows, row])
+
+    def check(self, model: ModelInfo, *, all_read: bool) -> None:
+        """Warn if the model can't read what it was given or will be given."""
+        if self.told or (self._chunks < SAMPLE_CHUNKS and not all_read):
             return
-        new = [LanguageRow(each.language, 1, each.ledger.seen, each.ledger.unknown) for each in unit]
-        warning = advice(model, add_up([*self.stored(), *new]), self.paths)
+        warning = advice(model, self._rows, self.paths)
         if warning:
             self.told = True
             self.tell(warning)

@@ -122,7 +122,7 @@ def writer_for(run: Run, work: Work) -> UnitWriter:
         sources=sources,
         keep=run.cache.put_many if run.cache is not None else None,
         committed=run.publication.follow if run.publication else None,
-        before=Watch(work.manifest.by_language, run.warn, run.typed).check,
+        watch=Watch(work.manifest.by_language, run.warn, run.typed),
     )
 
 

@@ -37,6 +37,18 @@ class Vectors(Protocol):
         ...
 
 
+class Observer(Protocol):
+    """What wants to see the documents beside the model."""
+
+    def note(self, prepared: Prepared, /) -> None:
+        """Look at a document that was added."""
+        ...
+
+    def check(self, model: ModelInfo, /, *, all_read: bool) -> None:
+        """Judge what was noted so far, when some of it is new to the model; `all_read` says that nothing more comes."""
+        ...
+
+
 class UnitWriter:
     """Collects documents, embeds what no one has embedded before, and makes whole units live.
 
@@ -46,7 +58,7 @@ class UnitWriter:
         sources: Asked in this order for vectors that the state has not.
         keep: Told of every vector that was made.
         committed: Told after each unit how many chunks it added.
-        before: Told of the model and the unit before any of it is embedded.
+        watch: Shown every document; asked for its judgement while the model is at the first of them.
         totals: Counts what was done.
 
     A context: at its end the model has stopped; what was not flushed isn't live.
@@ -63,7 +75,7 @@ class UnitWriter:
         sources: Sequence[Vectors] = (),
         keep: Callable[[Sequence[bytes], Matrix], object] | None = None,
         committed: Callable[[int], object] | None = None,
-        before: Callable[[ModelInfo, Sequence[Prepared]], object] = lambda _model, _unit: None,
+        watch: Observer | None = None,
     ) -> None:
         self._manifest = manifest
         self._embedder = embedder
@@ -73,13 +85,14 @@ class UnitWriter:
         self._sources = sources
         self._keep = keep
         self._committed = committed
-        self._before = before
+        self._watch = watch
         self._unit: list[Prepared] = []
         self._chunks = 0
         self._since = time.monotonic()
         self._in_hand: list[Prepared] = []
         self._embedding: Embedding | None = None
         self._waits = True
+        self._any_new = False
         self._enough = IDLE_CHUNKS[0]
         self._counted: set[bytes] = set()
         self._expected = 0
@@ -110,6 +123,13 @@ class UnitWriter:
             self._embedding.take()
         if self._full():
             self._turn()
+        if self._watch:
+            self._watch.note(prepared)
+            self._judge(all_read=False)
+
+    def _judge(self, *, all_read: bool) -> None:
+        if self._watch and self._any_new:
+            self._watch.check(self._embedder().info, all_read=all_read)
 
     def _full(self) -> bool:
         if self._chunks >= UNIT_CHUNKS or len(self._unit) >= UNIT_DOCUMENTS:
@@ -132,7 +152,9 @@ class UnitWriter:
         Raises:
             KeyboardInterrupt or SystemExit: a stop was asked for; what was ready has been made live.
         """
+        self._judge(all_read=True)  # before the model is waited for
         self._turn()
+        self._judge(all_read=True)
         self._turn()  # nothing is collected: the model ends what it has in hand
         self._stop.check()
 
@@ -186,7 +208,7 @@ class UnitWriter:
         self._done = self._tokens - _tokens(new.values())
         self._waits = bool(new)
         if new:
-            self._before(self._embedder().info, unit)
+            self._any_new = True
             self._embedding = Embedding(self._embedder(), list(new.values()), self._made, self._tell)
 
     def _take(self, source: Vectors, missing: dict[bytes, Piece]) -> None:

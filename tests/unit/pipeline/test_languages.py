@@ -122,6 +122,23 @@ def test_a_build_warns_once_and_before_it_embeds(docs) -> None:
     assert f"rag-index build '{docs}' --model use-multilingual" in warning.message
 
 
+@pytest.mark.parametrize(
+    ("english", "share"),
+    [
+        pytest.param(40, "French (51% of the text)", id="all of a small corpus"),
+        pytest.param(200, "French (23% of the text)", id="the first 256 chunks of a larger one"),
+    ],
+)
+def test_the_warning_tells_the_shares_of_more_than_the_model_begins_with(tmp_path, english, share) -> None:
+    for language, many in (("en", english), ("fr", english)):
+        for number in range(many):
+            (tmp_path / f"{language}{number:03}.md").write_text(f"{TEXTS[language + '.md']} {number}\n", "utf-8")
+    done = build([tmp_path], tmp_path / ".rag-index", SETTINGS, embedder=EnglishEmbedder(SETTINGS.embed))
+    (warning,) = done.warnings
+    assert done.chunks.live == 2 * english
+    assert share in warning.message
+
+
 def test_a_build_that_embeds_nothing_warns_of_nothing(docs) -> None:
     embedder = EnglishEmbedder(SETTINGS.embed)
     build([docs], docs / ".rag-index", SETTINGS, embedder=embedder)

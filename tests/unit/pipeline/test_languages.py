@@ -10,7 +10,7 @@ import pytest
 from rag_index.embed.hashing import HashEmbedder
 from rag_index.pipeline import build
 from rag_index.pipeline.languages import NAMES, advice, knows, language_of, unread
-from rag_index.settings import EmbedSettings, Settings
+from rag_index.settings import ChunkSettings, EmbedSettings, Settings
 from rag_index.store import LanguageRow, open_snapshot
 from rag_index.types import Document, Event, ModelInfo, Source
 
@@ -123,19 +123,21 @@ def test_a_build_warns_once_and_before_it_embeds(docs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("english", "share"),
+    ("files", "share"),
     [
-        pytest.param(40, "French (51% of the text)", id="all of a small corpus"),
-        pytest.param(200, "French (23% of the text)", id="the first 256 chunks of a larger one"),
+        pytest.param(5, "French (51% of the text)", id="all of a small corpus"),
+        pytest.param(90, "French (13% of the text)", id="the first 1,024 chunks of a larger one"),
     ],
 )
-def test_the_warning_tells_the_shares_of_more_than_the_model_begins_with(tmp_path, english, share) -> None:
-    for language, many in (("en", english), ("fr", english)):
-        for number in range(many):
-            (tmp_path / f"{language}{number:03}.md").write_text(f"{TEXTS[language + '.md']} {number}\n", "utf-8")
-    done = build([tmp_path], tmp_path / ".rag-index", SETTINGS, embedder=EnglishEmbedder(SETTINGS.embed))
+def test_the_warning_tells_the_shares_of_more_than_the_model_begins_with(tmp_path, files, share) -> None:
+    for language in ("en", "fr"):
+        for number in range(files):
+            text = "".join(f"{TEXTS[language + '.md']}{number} {line}\n\n" for line in range(10))
+            (tmp_path / f"{language}{number:03}.md").write_text(text, "utf-8")
+    settings = replace(SETTINGS, chunk=ChunkSettings(size=100, overlap=0))
+    done = build([tmp_path], tmp_path / ".rag-index", settings, embedder=EnglishEmbedder(settings.embed))
     (warning,) = done.warnings
-    assert done.chunks.live == 2 * english
+    assert done.chunks.live == 20 * files
     assert share in warning.message
 
 

@@ -26,6 +26,8 @@ CHUNK, EMBED = ChunkSettings(size=120, overlap=20), EmbedSettings(model="hash")
 SETTINGS = Settings(chunk=CHUNK, embed=EMBED, store=StoreSettings(publish=False))
 PUBLISHED = Settings(chunk=CHUNK, embed=EMBED, store=StoreSettings(publish=True))
 FILES = 60
+FIRST_UNIT = 6
+"""Files in the first unit that is stored, at least: 32 chunks, six in a file."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,16 @@ def write(docs: Path, word: str, numbers: range) -> None:
 def lines(index: Path) -> list[str]:
     with open_snapshot(index) as snapshot:
         return list(dump(snapshot))
+
+
+def by_document(dumped: list[str]) -> dict[str, list[str]]:
+    """Path -> what was dumped of that document."""
+    grouped: dict[str, list[str]] = {}
+    for line in dumped:
+        kind, name = line.split()[:2]
+        if kind in {"document", "chunk"}:
+            grouped.setdefault(name, []).append(line)
+    return grouped
 
 
 def slow(action: Callable, told: int, pause_s: float) -> Callable:
@@ -133,8 +145,13 @@ def test_a_signal_ends_every_stage(built, tmp_path, child, finish, tried, stage,
     assert lines(docs / ".rag-index") == lines(fresh / ".rag-index")
     if stage in {"scan", "extract"}:
         assert after == before  # nothing was in hand
-    elif stage in {"store", "publish"}:
-        assert after == lines(fresh / ".rag-index")  # what was in hand has been stored
+    elif stage == "store":  # what was in hand has been stored, each document as a whole
+        old, new, now = by_document(before), by_document(lines(fresh / ".rag-index")), by_document(after)
+        assert now.keys() == new.keys()
+        assert all(now[path] in (old[path], new[path]) for path in now)
+        assert sum(now[path] != old[path] for path in now) >= FIRST_UNIT
+    elif stage == "publish":
+        assert after == lines(fresh / ".rag-index")
     tried(f"{signal.Signals(number).name} in each stage")
 
 

@@ -1,4 +1,4 @@
-"""Say what the model can't read, before time is spent on embedding it."""
+"""Say what the model can't read, before much time is spent on embedding it."""
 
 from __future__ import annotations
 

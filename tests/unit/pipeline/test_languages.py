@@ -1,4 +1,4 @@
-"""What a model can't read is said before anything is embedded."""
+"""What a model can't read is said as soon as enough was read to tell."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_index.types import Warn
@@ -67,15 +68,15 @@ def _as_told(data: bytes, encoding: str) -> Decoded:
     return Decoded(text, encoding, 0, (Warn("replaced", f"{count} places are not valid {encoding}", count),))
 
 
-def _candidates(data: bytes) -> list[str]:
-    """Return the codecs to try, surest first; a guess only if nothing surer can be right."""
-    names = ["iso2022_jp"] if b"\x1b$" in data or b"\x1b(" in data else []
-    names.append("utf-8")
+def _candidates(data: bytes) -> Iterator[str]:
+    """Yield the codecs to try, surest first; a guess only if nothing surer can be right."""
+    if b"\x1b" in data and (b"\x1b$" in data or b"\x1b(" in data):
+        yield "iso2022_jp"
+    yield "utf-8"
     head = data[:4096]
     declared = (pattern.search(head) for pattern in _DECLARED)
-    names += [found.group(1).decode("ascii") for found in declared if found]
-    names += _utf16(data)
-    return [name for name in names if _known(name)]
+    yield from filter(_known, (found.group(1).decode("ascii") for found in declared if found))
+    yield from _utf16(data)
 
 
 def _utf16(data: bytes) -> list[str]:
@@ -142,7 +143,7 @@ def _doubts(text: str) -> tuple[Warn, ...]:
     warnings = []
     if count := text.count("\0"):
         warnings.append(Warn("nul", f"{count} NUL characters in the text", count))
-    if count := len(_DOUBLE_ENCODED.findall(text)):
+    if ("Ã" in text or "â€" in text) and (count := len(_DOUBLE_ENCODED.findall(text))):
         warnings.append(
             Warn("double_encoded", f"{count} places look encoded twice, such as 'â€™' for an apostrophe", count)
         )

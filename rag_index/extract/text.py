@@ -84,13 +84,15 @@ def _rst_titles(text: str) -> list[Block]:
     lines = [text[a:b].rstrip() for a, b in pairwise(starts)]
     marks: list[str] = []
     titles = []
+    last = -1
     for number in range(1, len(lines)):
         title, under = lines[number - 1], lines[number]
         if not _UNDERLINE.fullmatch(under) or not title.strip() or len(under) < len(title.strip()):
             continue
         if _UNDERLINE.fullmatch(title):
             continue
-        over = number > 1 and lines[number - 2] == under
+        over = number > 1 and lines[number - 2] == under and last != number - 2  # not the title before's underline
+        last = number
         mark = under[0] + ("o" if over else "")
         if mark not in marks:
             marks.append(mark)

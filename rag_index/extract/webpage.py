@@ -7,8 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from rag_index.extract.blocks import line_starts, nest, sections
+from rag_index.extract.blocks import Row, line_starts, nest_rows, section_rows
 from rag_index.extract.decode import decode
 from rag_index.extract.runs import RunColumns, pack_runs
 from rag_index.extract.text import as_document
@@ -18,18 +19,23 @@ from rag_index.types import Block, Document, PositionMap, Source, Status
 
 _TOKEN = re.compile(
     r"""
-    (?P<text>[^<&]++ | [<&](?![a-zA-Z/!?\#]))
-    | <(?P<raw>(?i:script|style))\b(?:[^"'>]++|"[^"]*+"|'[^']*+')*+> .*? (?:</(?i:(?P=raw))[^>]*+>|\Z)
-    | <(?P<tag>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[^"'>]++|"[^"]*+"|'[^']*+')*+)>
-    | </(?P<end>[a-zA-Z][^\s/>]*+)[^>]*+>
-    | (?P<aside><!--.*?(?:-->|\Z) | <[!?][^>]*+> | </[^>]*+>)
-    | (?P<reference>&(?:\#[0-9]++|\#[xX][0-9a-fA-F]++|[a-zA-Z][a-zA-Z0-9]*+);?)
+    (?:
+        <(?P<raw>(?i:script|style))\b(?:[^"'>]++|"[^"]*+"|'[^']*+')*+> .*? (?:</(?i:(?P=raw))[^>]*+>|\Z)
+        | <(?P<tag>/?[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[^"'>]++|"[^"]*+"|'[^']*+')*+|[^>]*+)>
+        | <!--.*?(?:-->|\Z)
+        | <[!?/][^>]*+>
+        | (?P<reference>&(?:\#[0-9]++|\#[xX][0-9a-fA-F]++|[a-zA-Z][a-zA-Z0-9]*+);?)
+    )?+
+    (?P<text>[^<&]*+(?:(?:<(?![a-zA-Z/!?])|&(?!\#[0-9]|\#[xX][0-9a-fA-F]|[a-zA-Z]))[^<&]*+)*+)
     """,
     re.VERBOSE | re.DOTALL,
 )
+"""Something marked up, if there is, and the text after it; empty where a tag begins and no ``>`` follows any more.
+
+A quote that is never closed doesn't keep its tag open.
+"""
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
 _TELLING = re.compile(r"hidden|style|role", re.IGNORECASE)
-_ATTRIBUTES_MATTER = {"html", "meta"}
 _VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
 )
@@ -48,13 +54,22 @@ _UNSEEN = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])", re.IGNORECASE
 )
 _STRETCH = re.compile(r"[^\x00-\x20]++(?: [^\x00-\x20]++)*+")
+_BLANKS = "".join(map(chr, range(0x21)))
 _PRE_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_CLOSED_BY: dict[str, AbstractSet[str]] = {"li": {"li"}, "tr": {"tr", "td", "th"}, "option": {"option"}}
-_CLOSED_BY |= {"dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "td": {"td", "th"}, "th": {"td", "th"}}
 _ENDS_PARAGRAPH = frozenset(_APART.split()) | {"address", "aside", "div", "fieldset", "footer", "header", "nav"}
-_NEVER: frozenset[str] = frozenset()
+_CLOSES: dict[str, AbstractSet[str]] = {
+    **dict.fromkeys(_ENDS_PARAGRAPH, frozenset({"p"})),
+    "li": {"li", "p"},
+    "tr": {"tr", "td", "th"},
+    "option": {"option"},
+    **dict.fromkeys(("dt", "dd"), frozenset({"dt", "dd", "p"})),
+    **dict.fromkeys(("td", "th"), frozenset({"td", "th"})),
+}
+"""Which elements an element ends that stands in them."""
+_NOTHING: frozenset[str] = frozenset()
 _VERBATIM = {"title", "pre", "textarea"}
 """Elements whose text is not simply the page's."""
+_SPECIAL = _FURNITURE | _VERBATIM | {"html", "meta", "header", "template"}
 _META_NAMES = {"author", "description", "keywords", "date", "generator"}
 _MAIN_SHARE = {"main": 0.1, "article": 0.5}
 """Least share of the visible text that makes an element the page's content and all the rest furniture."""
@@ -72,7 +87,7 @@ def read_html(data: bytes, source: Source, options: ExtractSettings) -> Document
     if not text.strip():
         return replace(document, status=Status.NO_TEXT, reason="the page holds no text", text="", meta=page.meta)
     positions = PositionMap("runs", pack_runs(page.runs, line_starts(decoded.text)))
-    return replace(document, text=text, blocks=nest(page.all_blocks()), positions=positions, meta=page.meta)
+    return replace(document, text=text, blocks=nest_rows(page.all_rows()), positions=positions, meta=page.meta)
 
 
 def write_page(source: str, writer: Writer, options: ExtractSettings) -> tuple[int, int, str]:
@@ -80,26 +95,55 @@ def write_page(source: str, writer: Writer, options: ExtractSettings) -> tuple[i
     page = PageText(options)
     page.read(clean(source))
     start, end = writer.write(page.text())
-    writer.blocks += [replace(block, start=block.start + start, end=block.end + start) for block in page.all_blocks()]
+    writer.blocks += [Block(row[0] + start, row[1] + start, *row[2:]) for row in page.all_rows()]
     return start, end, page.meta.get("title", "")
 
 
-@dataclass(slots=True)
-class _Open:
-    """An element that has not ended: its name, the runs and text parts before it, its role or ""."""
+@dataclass(frozen=True, slots=True)
+class _Element:
+    """What the name of an element says, wherever it stands.
 
-    tag: str
-    runs: int
-    parts: int
-    role: str = ""
+    Attributes:
+        name: In lower case.
+        gap: What parts it from its neighbours, as an index of `_GAPS`.
+        kind: Of its block, or "".
+        closes: The elements that it ends when it begins in them.
+        void: Whether it has no content.
+        special: Whether more than this must be looked at when it begins.
+    """
+
+    name: str
+    gap: int
+    kind: str
+    closes: AbstractSet[str]
+    void: bool
+    special: bool
+
+
+class _Elements(dict[str, _Element]):
+    """Elements by their name as it is written, with the ``/`` of an end tag or without; kept for one page."""
+
+    def __missing__(self, written: str) -> _Element:
+        name = written.lower().removeprefix("/")
+        self[written] = element = self[name] if name != written else _element(name)
+        return element
+
+
+def _element(name: str) -> _Element:
+    gap, kind, closes = _BREAKS.get(name, 0), _KINDS.get(name, ""), _CLOSES.get(name, _NOTHING)
+    return _Element(name, gap, kind, closes, name in _VOID, name in _SPECIAL)
+
+
+_Open: TypeAlias = tuple[_Element, int, int, str]
+"""An element that has not ended, the runs and text parts before it, its role or ""."""
 
 
 class PageText:
-    """Collects the text of a page, with ``runs``, ``blocks`` and ``meta``."""
+    """Collects the text of a page, with ``runs``, ``rows`` of blocks and ``meta``."""
 
     def __init__(self, options: ExtractSettings) -> None:
         self.runs = RunColumns()
-        self.blocks: list[Block] = []
+        self.rows: list[Row] = []
         self.meta: dict[str, str] = {}
         self._options = options
         self._parts: list[str] = []
@@ -110,24 +154,29 @@ class PageText:
         self._verbatim = 0
         self._silent = 0
         self._title: list[str] = []
-        self._titles: list[Block] = []
+        self._titles: list[Row] = []
         self._masked = 0
         self._xml = False
 
     def read(self, source: str) -> None:
         """Read the whole page."""
         self._xml = source.lstrip().startswith("<?xml")
+        elements = _Elements()
         for token in _TOKEN.finditer(source):
-            kind = token.lastgroup
-            if kind == "text":
-                if not self._silent:
-                    self._take(token[0], token.start())
-            elif kind == "attributes":
-                self._start_tag(token["tag"].lower(), token["attributes"])
-            elif kind == "end":
-                self._end_tag(token["end"].lower())
-            elif kind == "reference" and not self._silent:
-                self._reference(token.group(), token.start())
+            _, tag, attributes, reference, text = token.groups()
+            if tag:
+                if tag[0] == "/":
+                    self._end_tag(elements[tag])
+                else:
+                    self._start_tag(elements[tag], attributes)
+            elif reference:
+                self._reference(reference, token.start())
+            elif not token[0]:
+                # No tag can end from here on: to look for one at each "<" would take time squared.
+                self._take(source[token.start() :], token.start())
+                break
+            if text:
+                self._take(text, token.end() - len(text))
         while self._open:
             self._end(self._open.pop())
         if title := " ".join("".join(self._title).split()):
@@ -137,20 +186,22 @@ class PageText:
         """Return the text."""
         return "".join(self._parts)
 
-    def all_blocks(self) -> list[Block]:
-        """Return the blocks, sections among them; what stands outside the page's main part is furniture."""
-        content = [block for block in self.blocks if block.kind not in _MAIN_SHARE]
+    def all_rows(self) -> list[Row]:
+        """Return the blocks, sections among them; what stands outside the page's main part is furniture.
+
+        Of two with the same span, the one around the other comes first.
+        """
+        content = [row for row in reversed(self.rows) if row[2] not in _MAIN_SHARE]
         spans = self._around_main()
-        outside = [Block(start, end, "boilerplate", role="furniture") for start, end in spans]
-        titles = [block for block in self._titles if not any(start <= block.start < end for start, end in spans)]
-        titles.sort(key=lambda block: block.start)
-        return [*content, *outside, *sections(titles, self._length)]
+        outside: list[Row] = [(start, end, "boilerplate", "", "furniture", 0) for start, end in spans]
+        titles = self._titles
+        if spans:
+            titles = [row for row in titles if not any(start <= row[0] < end for start, end in spans)]
+        return [*content, *outside, *section_rows(sorted(titles), self._length)]
 
     def _around_main(self) -> list[tuple[int, int]]:
         for kind, share in _MAIN_SHARE.items():
-            spans = sorted(
-                (block.start, block.end) for block in self.blocks if block.kind == kind and block.role == "body"
-            )
+            spans = sorted(row[:2] for row in self.rows if row[2] == kind and row[4] == "body")
             if spans and sum(end - start for start, end in spans) > share * self._length:
                 borders = [0, *(at for span in _outermost(spans) for at in span), self._length]
                 pairs = zip(borders[::2], borders[1::2], strict=True)
@@ -159,59 +210,71 @@ class PageText:
 
     # Tags and text, in order
 
-    def _start_tag(self, tag: str, written: str) -> None:
+    def _start_tag(self, element: _Element, written: str) -> None:
         """Open an element, closing those that can't hold it."""
-        given: dict[str, str] = {}
-        if written and (tag in _ATTRIBUTES_MATTER or _TELLING.search(written)):
-            given = _attributes(written)
-        if tag == "meta":
-            self._read_meta(given)
-        if tag == "html" and given.get("lang"):
-            self.meta["language"] = given["lang"]
-        if self._open:
-            self._close_implied(tag)
-        self._break(tag)
-        if tag in _VOID:
+        role = ""
+        opened = self._open
+        while opened and opened[-1][0].name in element.closes:
+            self._end(opened.pop())
+        if element.gap > self._gap:
+            self._part(element.gap)
+        if element.special or (written and _TELLING.search(written)):
+            role = self._look_closer(element.name, _attributes(written))
+        if element.void:
             return
-        self._verbatim += tag in _VERBATIM
-        role = self._role(tag, given)
-        if role == "hidden" and self._options.hidden_text == "drop":
-            role = "dropped"
-        if tag == "template" or role == "dropped":
+        opened.append((element, len(self.runs.starts), len(self._parts), role))
+        self._names[element.name] += 1
+        if self._xml and written.endswith("/"):
+            self._end_tag(element)
+
+    def _look_closer(self, name: str, given: dict[str, str]) -> str:
+        """Take what attributes say; returns the element's role."""
+        if name == "meta":
+            self._read_meta(given)
+        if name == "html" and given.get("lang"):
+            self.meta["language"] = given["lang"]
+        if name in _VOID:
+            return ""
+        self._verbatim += name in _VERBATIM
+        role = self._role(name, given)
+        if name == "template" or (role == "hidden" and self._options.hidden_text == "drop"):
             self._silent += 1
             role = "dropped"
         self._masked += bool(role)
-        self._open.append(_Open(tag, len(self.runs.starts), len(self._parts), role))
-        self._names[tag] += 1
-        if self._xml and written.endswith("/"):
-            self._end_tag(tag)
+        return role
 
-    def _end_tag(self, tag: str) -> None:
+    def _end_tag(self, element: _Element) -> None:
         """Close the element and those left open inside it; an end that opens nothing is ignored."""
-        if not self._names[tag]:
+        if not self._names[element.name]:
             return
         while True:
-            element = self._open.pop()
-            self._end(element)
-            if element.tag == tag:
+            last = self._open.pop()
+            self._end(last)
+            if last[0] is element:
                 return
 
     def _take(self, data: str, begin: int) -> None:
         """Take text as it stands at offset `begin`."""
-        if self._verbatim and self._take_verbatim(data, begin):
+        if self._silent or (self._verbatim and self._take_verbatim(data, begin)):
             return
-        whole = _STRETCH.match(data)
-        if whole and whole.end() == len(data):
-            self._add(data, begin, len(data))
-            return
-        done = 0
+        core = data.strip(_BLANKS)
+        at = begin + data.find(core)
+        if (at > begin or not core) and not self._gap:
+            self._gap = _SPACE
+        if core.isprintable() and "  " not in core:  # nothing but single spaces in it
+            if core:
+                self._add(core, at, len(core))
+        else:
+            self._take_words(core, at)
+        if at + len(core) < begin + len(data) and not self._gap:
+            self._gap = _SPACE
+
+    def _take_words(self, data: str, begin: int) -> None:
+        """Take what stands between blanks of other kinds."""
         for found in _STRETCH.finditer(data):
-            if found.start() > done and not self._gap:
+            if found.start() and not self._gap:
                 self._gap = _SPACE
             self._add(found.group(), begin + found.start(), found.end() - found.start())
-            done = found.end()
-        if done < len(data) and not self._gap:
-            self._gap = _SPACE
 
     def _take_verbatim(self, data: str, begin: int) -> bool:
         """Take text inside of `title`, `pre` or `textarea`; False if it is none of theirs."""
@@ -226,6 +289,8 @@ class PageText:
 
     def _reference(self, written: str, begin: int) -> None:
         """Take ``&name;`` or ``&#number;``."""
+        if self._silent:
+            return
         char = html.unescape(written)
         if self._names["title"] and not self._names["svg"]:
             self._title.append(char)
@@ -251,50 +316,46 @@ class PageText:
         self._parts.append(text)
         self._length += size
 
-    def _break(self, tag: str) -> None:
-        wanted = _BREAKS.get(tag, 0)
-        if wanted > self._gap and (wanted != _TAB or (self._open and self.runs.starts)):
-            self._gap = wanted
+    def _part(self, gap: int) -> None:
+        """Part what was written from what comes next by `gap` or more; a first cell is not parted from its row."""
+        if gap != _TAB or (self._open and self.runs.starts):
+            self._gap = gap
 
-    def _close_implied(self, tag: str) -> None:
-        if self._open[-1].tag == "p" and tag in _ENDS_PARAGRAPH:
-            self._end_tag("p")
-        closes = _CLOSED_BY.get(tag, _NEVER)
-        while self._open and self._open[-1].tag in closes:
-            self._end(self._open.pop())
-
-    def _end(self, element: _Open) -> None:
-        self._names[element.tag] -= 1
-        self._verbatim -= element.tag in _VERBATIM
-        self._break(element.tag)
-        if element.role:
+    def _end(self, last: _Open) -> None:
+        element, run, part, role = last
+        self._names[element.name] -= 1
+        if element.gap > self._gap:
+            self._part(element.gap)
+        if element.special:
+            self._verbatim -= element.name in _VERBATIM
+        if role:
             self._masked -= 1
-        if element.role == "dropped":
-            self._silent -= 1
+            if role == "dropped":
+                self._silent -= 1
+                return
+        kind = element.kind or (role and element.name)
+        if not kind or len(self.runs.starts) == run:
             return
-        kind = _KINDS.get(element.tag, element.tag if element.role else "")
-        if not kind or len(self.runs.starts) == element.runs:
-            return
-        start = self.runs.starts[element.runs]
+        start = self.runs.starts[run]
         if kind != "heading":
-            self.blocks.append(Block(start, self._length, kind, "", element.role or "body"))
+            self.rows.append((start, self._length, kind, "", role or "body", 0))
             return
-        label = " ".join("".join(self._parts[element.parts :]).split())
-        heading = Block(start, self._length, kind, label, element.role or "body", int(element.tag[1]))
-        self.blocks.append(heading)
-        if not element.role and not self._masked:
+        label = " ".join("".join(self._parts[part:]).split())
+        heading = (start, self._length, kind, label, role or "body", int(element.name[1]))
+        self.rows.append(heading)
+        if not role and not self._masked:
             self._titles.append(heading)
 
-    def _role(self, tag: str, given: dict[str, str]) -> str:
+    def _role(self, name: str, given: dict[str, str]) -> str:
         """Return ``hidden``, ``furniture`` or "" for an element's own part in the page."""
         unseen = given and (
             "hidden" in given or given.get("aria-hidden") == "true" or _UNSEEN.search(given.get("style", ""))
         )
-        if unseen and tag not in {"body", "html"}:
+        if unseen and name not in {"body", "html"}:
             return "" if self._options.hidden_text == "keep" else "hidden"
         # The header of an article holds its title; only that of the page is furniture.
-        header = tag == "header" and not (self._names["article"] or self._names["main"] or self._names["section"])
-        if header or tag in _FURNITURE or given.get("role") in _FURNITURE_ROLES:
+        header = name == "header" and not (self._names["article"] or self._names["main"] or self._names["section"])
+        if header or name in _FURNITURE or given.get("role") in _FURNITURE_ROLES:
             return "furniture"
         return ""
 

@@ -129,6 +129,14 @@ def test_restructured_text_titles() -> None:
     assert heading_path(document, text.index("run")) == ("Guide", "Use")
 
 
+def test_an_underline_is_not_the_overline_of_the_next_title() -> None:
+    titles = [block for block in extract("one\n===\ntwo\n===\n", "a.rst").blocks if block.kind == "heading"]
+    assert [(block.label, block.start, block.end, block.level) for block in titles] == [
+        ("one", 0, 7, 1),
+        ("two", 8, 15, 1),
+    ]
+
+
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>The &amp; Page</title><meta name="author" content="Ann">
 <style>p { color: red }</style><script>var x = "no";</script></head>
 <body><header>Site name</header><nav><a>Home</a> <a>About</a></nav>
@@ -192,6 +200,35 @@ def test_broken_html_is_read_as_browsers_would() -> None:
     document = extract("<html><p>one</b><div>two</p></div></section>three<p/>four &copy2024 &#0; &bogus; <", "a.html")
     assert " ".join(document.text.split()) == "one two three four ©2024 \ufffd &bogus; <"
     assert extract("<html><body><img></body></html>", "a.html").status is Status.NO_TEXT
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("a < b & c<d", "a < b & c<d"),
+        ("x &# y &#x z &; <", "x &# y &#x z &; <"),
+        ('<p "one>two<p>three', "two\n\nthree"),
+        ("one</p class='>'>two</p 'x>three", "onetwothree"),
+        ("one<!-- > --><? two > three<!-- four", "one three"),
+        ("<ul><li><p>one<li><p>two</ul>", "one\n\ntwo"),
+        ("<table><tr><TD>one<td>two</TD></table>", "one\ttwo"),
+        ("one &amp; two&nbsp;three <b> four</b>\r\n five", "one & two\u00a0three four five"),
+        ("<template>one</template>two<textarea> three </textarea>", "two three "),
+    ],
+)
+def test_markup_that_is_not_quite_html_costs_no_text(source: str, text: str) -> None:
+    document = extract(f"<html>{source}", "a.html")
+    assert document.text == text
+
+
+def test_list_items_end_the_paragraphs_in_them() -> None:
+    blocks = extract("<ul><li><p>one<li><p>two</ul>", "a.html").blocks
+    assert [(block.kind, block.start, block.end) for block in blocks] == [
+        ("item", 0, 3),
+        ("paragraph", 0, 3),
+        ("item", 5, 8),
+        ("paragraph", 5, 8),
+    ]
 
 
 def test_xhtml_and_html_without_a_telling_name() -> None:

@@ -275,7 +275,8 @@ def isolation_figures(count: int) -> dict[str, float]:
         files = list(discover([folder], SETTINGS, root=folder))
         inside = rounds({"inside": lambda: [read_document(one, SETTINGS) for one in files]}, count)["inside"]
         outside = min(_cpu_with_workers(files) for _ in range(count))
-        one, two = (min(_with_workers(files, workers) for _ in range(count)) for workers in (1, 2))
+        turns = [[_with_workers(files, workers) for workers in (1, 2)] for _ in range(count)]
+        one, two = map(min, zip(*turns, strict=True))
     return {
         "files": len(files),
         "cpu_ms_per_file": round(1000 * (outside - inside) / len(files), 2),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, repeat
 from operator import add, sub
+from typing import TypeAlias
 
 from rag_index.extract.packing import pack_column, unpack_columns
 
@@ -34,27 +35,22 @@ class Run:
     column: int
 
 
-@dataclass(slots=True)
-class RunColumns:
-    """Runs while they are gathered, in order: the attributes of `Run`, each as a column."""
-
-    starts: list[int] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    sources: list[int] = field(default_factory=list)
-    source_lengths: list[int] = field(default_factory=list)
+RunRow: TypeAlias = tuple[int, int, int, int]
+"""A run while it is gathered: start, length, source and source length of `Run`."""
 
 
-def pack_runs(runs: RunColumns, line_starts: Sequence[int]) -> bytes:
-    """Return runs as compressed bytes; `line_starts` are those of the source."""
-    lines = [*map(bisect_right, repeat(line_starts), runs.sources)]
+def pack_runs(runs: Sequence[RunRow], line_starts: Sequence[int]) -> bytes:
+    """Return runs, at least one and in order, as compressed bytes; `line_starts` are those of the source."""
+    starts, lengths, sources, source_lengths = zip(*runs, strict=True)
+    lines = [*map(bisect_right, repeat(line_starts), sources)]
     begins = [line_starts[line - 1] for line in lines]
     columns: tuple[Iterable[int], ...] = (
-        map(sub, runs.starts, chain((0,), map(add, runs.starts, runs.lengths))),
-        runs.lengths,
-        map(sub, runs.sources, chain((0,), map(add, runs.sources, runs.source_lengths))),
-        map(sub, runs.source_lengths, runs.lengths),
+        map(sub, starts, chain((0,), map(add, starts, lengths))),
+        lengths,
+        map(sub, sources, chain((0,), map(add, sources, source_lengths))),
+        map(sub, source_lengths, lengths),
         map(sub, lines, chain((0,), lines)),
-        map(sub, runs.sources, begins),
+        map(sub, sources, begins),
     )
     return zlib.compress(b"".join(map(pack_column, columns)), 6)
 

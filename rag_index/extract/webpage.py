@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from rag_index.extract.blocks import Row, line_starts, nest_rows, section_rows
 from rag_index.extract.decode import decode
-from rag_index.extract.runs import RunColumns, pack_runs
+from rag_index.extract.runs import RunRow, pack_runs
 from rag_index.extract.text import as_document
 from rag_index.extract.writing import Writer, clean
 from rag_index.settings import ExtractSettings
@@ -142,7 +142,7 @@ class PageText:
     """Collects the text of a page, with ``runs``, ``rows`` of blocks and ``meta``."""
 
     def __init__(self, options: ExtractSettings) -> None:
-        self.runs = RunColumns()
+        self.runs: list[RunRow] = []
         self.rows: list[Row] = []
         self.meta: dict[str, str] = {}
         self._options = options
@@ -222,7 +222,7 @@ class PageText:
             role = self._look_closer(element.name, _attributes(written))
         if element.void:
             return
-        opened.append((element, len(self.runs.starts), len(self._parts), role))
+        opened.append((element, len(self.runs), len(self._parts), role))
         self._names[element.name] += 1
         if self._xml and written.endswith("/"):
             self._end_tag(element)
@@ -308,17 +308,14 @@ class PageText:
                 self._parts.append(gap)
                 self._length += len(gap)
             self._gap = 0
-        runs, size = self.runs, len(text)
-        runs.starts.append(self._length)
-        runs.lengths.append(size)
-        runs.sources.append(at)
-        runs.source_lengths.append(length)
+        size = len(text)
+        self.runs.append((self._length, size, at, length))
         self._parts.append(text)
         self._length += size
 
     def _part(self, gap: int) -> None:
         """Part what was written from what comes next by `gap` or more; a first cell is not parted from its row."""
-        if gap != _TAB or (self._open and self.runs.starts):
+        if gap != _TAB or (self._open and self.runs):
             self._gap = gap
 
     def _end(self, last: _Open) -> None:
@@ -334,9 +331,9 @@ class PageText:
                 self._silent -= 1
                 return
         kind = element.kind or (role and element.name)
-        if not kind or len(self.runs.starts) == run:
+        if not kind or len(self.runs) == run:
             return
-        start = self.runs.starts[run]
+        start = self.runs[run][0]
         if kind != "heading":
             self.rows.append((start, self._length, kind, "", role or "body", 0))
             return

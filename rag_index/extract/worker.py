@@ -10,10 +10,12 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -29,6 +31,8 @@ from rag_index.waiting import awaited, nothing
 _FILES_A_WORKER = 500
 _GROWN_MB = 1024
 _START_S = 120.0
+_TICK_S = 0.1
+"""How exact the time limit is."""
 _AHEAD = 8
 """Documents read ahead of the one that is asked for, for each worker."""
 
@@ -124,7 +128,10 @@ class _Worker:
     process: subprocess.Popen[bytes]
     files: int = 0
     grown: bool = False
-    late: threading.Event = field(default_factory=threading.Event)
+    late: bool = False
+    deadline: float = inf
+    ended: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def start(cls, settings: ExtractSettings) -> _Worker:
@@ -137,7 +144,9 @@ class _Worker:
             stderr=subprocess.DEVNULL,
             env=environ,
         )
-        return cls(settings, process)
+        worker = cls(settings, process)
+        threading.Thread(target=worker.watch, name="extract-limit", daemon=True).start()
+        return worker
 
     def read(self, found: Found) -> Document:
         """Have one file read; whatever happens, a document comes back."""
@@ -164,39 +173,42 @@ class _Worker:
         given, taken = self.process.stdin, self.process.stdout
         if given is None or taken is None:
             raise EOFError("the worker has no pipes")
-        timer = threading.Timer(seconds, self._stop)
-        timer.start()
+        self.deadline = time.monotonic() + seconds
         try:
             wire.write_parts(given.write, sent)
             given.flush()
             return wire.read_parts(taken.read, count)
         finally:
-            timer.cancel()
-            timer.join()
+            with self.lock:
+                self.deadline = inf
+
+    def watch(self) -> None:
+        """End the process when an answer takes too long; runs in a thread, since to start one for a file is dear."""
+        while not self.ended.wait(_TICK_S):
+            with self.lock:
+                if time.monotonic() > self.deadline:
+                    self.late = True
+                    self.process.kill()
+                    return
 
     def usable(self) -> bool:
         """Tell whether the process can read more files."""
-        return (
-            self.process.poll() is None and not self.grown and self.files < _FILES_A_WORKER and not self.late.is_set()
-        )
+        return self.process.poll() is None and not self.grown and self.files < _FILES_A_WORKER and not self.late
 
     def end(self) -> None:
         """End the process."""
+        self.ended.set()
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
                 _close(pipe)
 
-    def _stop(self) -> None:
-        self.late.set()
-        self.process.kill()
-
     def loss(self) -> tuple[Status, str]:
         """Return why the process didn't answer."""
         self.process.kill()
         code = self.process.wait()
-        if self.late.is_set():
+        if self.late:
             return Status.TIMEOUT, f"took longer than timeout_s = {self.settings.timeout_s:g}"
         if code == OUT_OF_MEMORY:
             return Status.CRASHED, f"needs more than memory_mb = {self.settings.memory_mb}"

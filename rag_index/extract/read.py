@@ -14,7 +14,7 @@ from rag_index.extract.formats import Kind, kind_of
 from rag_index.settings import ExtractSettings
 from rag_index.types import Document, Source, Status, Warn
 
-VERSION = "2"
+VERSION = "3"
 """Changes when the text, blocks or packed positions of any format change: files are then read again."""
 
 _PIECE = 1 << 20

@@ -73,14 +73,14 @@ def build(
     model = Model(settings, embedder, report=report)
     roots = _roots(layout, paths)
     found = _first(discover(roots.paths, settings.extract, root=roots.root), layout, paths)
+    typed = shlex.join(map(str, paths))
     if dry_run:
-        totals = rehearse(layout, roots, found, settings, model.load, report=report, full=full)
+        totals = rehearse(layout, roots, found, settings, model.load, report=report, full=full, typed=typed)
         totals.seconds = time.monotonic() - started
         return totals
     layout.prepare()
     with Stop() as stop, WriterLock(layout.lock):
         while True:
-            typed = shlex.join(map(str, paths))
             run = Run(layout, settings, report, stop, model, BuildReport(str(index)), cache, typed=typed)
             try:
                 _build_files(run, roots, found, full=full)

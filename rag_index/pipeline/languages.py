@@ -18,8 +18,8 @@ MOST_UNKNOWN = 0.05
 all-MiniLM-L6-v2: English 0.0 to 0.7 %, French 0.03 %, Japanese 12 %, Chinese 38 %."""
 
 SAMPLE_CHUNKS = 1024
-"""Chunks that show the shares of a corpus's languages. They are read in about a second; the model begins with fewer,
-which may be all in one language."""
+"""Chunks that show the shares of a corpus's languages: a full unit. A source too slow to fill the first one is judged
+when as many have come, for the first few documents may be all in one language."""
 
 NAMES = {
     "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 
 from rag_index.extract import Found
+from rag_index.pipeline.languages import Watch
 from rag_index.pipeline.prepare import prepare
 from rag_index.pipeline.report import BuildReport, Skipped
 from rag_index.pipeline.scan import Plan, Roots, Scan, documents_of, outside
 from rag_index.pipeline.states import identity
 from rag_index.settings import Settings
-from rag_index.store import Hint, Layout, Snapshot, open_snapshot
-from rag_index.types import Document, Embedder, Reporter, Status
+from rag_index.store import Hint, Layout, Prepared, Snapshot, open_snapshot
+from rag_index.types import Document, Embedder, Event, Reporter, Status, Warn
 
 
 def rehearse(
@@ -25,8 +26,9 @@ def rehearse(
     *,
     report: Reporter,
     full: bool,
+    typed: str,
 ) -> BuildReport:
-    """Say what a build would do; the model is loaded (to count tokens) only if a document would be cut."""
+    """Say what a build of `typed` would do; the model is loaded (to count tokens) only if a document would be cut."""
     with ExitStack() as stack:
         snapshot = stack.enter_context(open_snapshot(layout.index)) if layout.states() else None
         known = snapshot.known() if snapshot else {}
@@ -36,9 +38,19 @@ def rehearse(
         rehearsal = _Rehearsal(
             layout, settings, load, snapshot, {name: was.id for name, was in known.items()}, fits=fits
         )
+        languages = snapshot.by_language if snapshot and fits else list
+        warnings: list[Warn] = []
+        watch = Watch(languages, warnings.append, typed)
         for document, hint in documents_of(plan, rehearsal.stored, settings, report):
-            rehearsal.store(document, hint)
-        return rehearsal.report(plan)
+            if prepared := rehearsal.store(document, hint):
+                watch.note(prepared)
+        totals = rehearsal.report(plan)
+        if totals.embedded:
+            watch.check(load().info, all_read=True)
+        for warning in warnings:
+            totals.warnings.append(warning)
+            report(Event("warning", note=warning.message))
+        return totals
 
 
 class _Rehearsal:
@@ -66,14 +78,14 @@ class _Rehearsal:
         known = self._snapshot is not None and name in self._ids
         return self._snapshot.document(self._ids[name]) if known and self._snapshot else None
 
-    def store(self, document: Document, hint: Hint) -> None:
-        """Count what storing `document` would change."""
+    def store(self, document: Document, hint: Hint) -> Prepared | None:
+        """Count what storing `document` would change; returns what would be stored."""
         name = document.source.path
         old = self._chunks(name)
         if not document.status.searchable:
             self._refused[name] = Skipped(name, document.status.value, document.reason)
             if old and document.status is Status.UNREADABLE:
-                return
+                return None
         elif hint.read_ns:
             self._totals.files.indexed += 1
         prepared = prepare(document, self._load(), self._settings, hint=hint)
@@ -82,6 +94,7 @@ class _Rehearsal:
         self._totals.chunks.removed += (old - new).total()
         self._totals.tokens += prepared.ledger
         self._keys.update(piece.key for piece in prepared.pieces)
+        return prepared
 
     def report(self, plan: Plan) -> BuildReport:
         """Return the counts."""

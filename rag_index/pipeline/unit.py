@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 UNIT_CHUNKS = 1024
 UNIT_DOCUMENTS = 1024
 """A unit ends at this many chunks or documents, whichever comes first."""
+FIRST_S = 2.0
+"""The first one ends after this many seconds, too. Mostly it is full by then (1,024 chunks take half a second), which
+shows the languages of the documents before the model begins."""
 IDLE_S = 5.0
 IDLE_CHUNKS = (32, 256)
-"""It ends after this many seconds, or at this many chunks, if the model waits for it: at few in the beginning, at twice
-as many each time after that, for each unit costs a commit."""
+"""Any other ends after this many seconds, or at this many chunks, if the model waits for it: at few in the beginning,
+at twice as many each time after that, for each unit costs a commit."""
 
 
 class Vectors(Protocol):
@@ -45,7 +48,10 @@ class Observer(Protocol):
         ...
 
     def check(self, model: ModelInfo, /, *, all_read: bool) -> None:
-        """Judge what was noted so far, when some of it is new to the model; `all_read` says that nothing more comes."""
+        """Judge what was noted so far, when some of it is new to the model; `all_read` says that nothing more comes.
+
+        Called before the model begins, and after each document from then on.
+        """
         ...
 
 
@@ -58,7 +64,7 @@ class UnitWriter:
         sources: Asked in this order for vectors that the state has not.
         keep: Told of every vector that was made.
         committed: Told after each unit how many chunks it added.
-        watch: Shown every document; asked for its judgement while the model is at the first of them.
+        watch: Shown every document; asked for its judgement before the model begins and after each document since.
         totals: Counts what was done.
 
     A context: at its end the model has stopped; what was not flushed isn't live.
@@ -93,6 +99,7 @@ class UnitWriter:
         self._embedding: Embedding | None = None
         self._waits = True
         self._any_new = False
+        self._all_read = False
         self._enough = IDLE_CHUNKS[0]
         self._counted: set[bytes] = set()
         self._expected = 0
@@ -117,29 +124,33 @@ class UnitWriter:
         """Take a document; a unit that is full is given to the model, and the one before it made live meanwhile."""
         if not self._unit:
             self._since = time.monotonic()
+        self._all_read = False
+        if self._watch:
+            self._watch.note(prepared)
         self._unit.append(prepared)
         self._chunks += len(prepared.pieces)
         if self._embedding:
             self._embedding.take()
         if self._full():
             self._turn()
-        if self._watch:
-            self._watch.note(prepared)
-            self._judge(all_read=False)
+        self._judge()
 
-    def _judge(self, *, all_read: bool) -> None:
+    def _judge(self) -> None:
         if self._watch and self._any_new:
-            self._watch.check(self._embedder().info, all_read=all_read)
+            self._watch.check(self._embedder().info, all_read=self._all_read)
 
     def _full(self) -> bool:
         if self._chunks >= UNIT_CHUNKS or len(self._unit) >= UNIT_DOCUMENTS:
             return True
         if self._embedding and self._embedding.busy:
             return False
+        waited = time.monotonic() - self._since
+        if not self._any_new:
+            return waited > FIRST_S
         if self._waits and self._chunks >= self._enough:
             self._enough = min(2 * self._enough, IDLE_CHUNKS[1])
             return True
-        return time.monotonic() - self._since > IDLE_S
+        return waited > IDLE_S
 
     def wait(self) -> None:
         """Return when the model is free for others."""
@@ -152,9 +163,9 @@ class UnitWriter:
         Raises:
             KeyboardInterrupt or SystemExit: a stop was asked for; what was ready has been made live.
         """
-        self._judge(all_read=True)  # before the model is waited for
+        self._all_read = True
+        self._judge()  # before the model is waited for
         self._turn()
-        self._judge(all_read=True)
         self._turn()  # nothing is collected: the model ends what it has in hand
         self._stop.check()
 
@@ -209,6 +220,7 @@ class UnitWriter:
         self._waits = bool(new)
         if new:
             self._any_new = True
+            self._judge()
             self._embedding = Embedding(self._embedder(), list(new.values()), self._made, self._tell)
 
     def _take(self, source: Vectors, missing: dict[bytes, Piece]) -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rag_index.embed.hashing import HashEmbedder
 from rag_index.pipeline import build
 from rag_index.pipeline.languages import NAMES, advice, knows, language_of, unread
+from rag_index.pipeline.report import BuildReport
 from rag_index.settings import ChunkSettings, EmbedSettings, Settings
 from rag_index.store import LanguageRow, open_snapshot
 from rag_index.types import Document, Event, ModelInfo, Source
+
+if TYPE_CHECKING:
+    from rag_index.types import Matrix
 
 SETTINGS = Settings(embed=EmbedSettings(model="hash"))
 ENGLISH = ModelInfo("small-en", "f", 3, languages=("en",))
@@ -25,11 +31,17 @@ TEXTS = {
 
 
 class EnglishEmbedder(HashEmbedder):
-    """The `hash` embedder, saying that it knows English only."""
+    """The `hash` embedder, saying that it knows English only, and counting what it embeds."""
+
+    embedded = 0
 
     @property
     def info(self) -> ModelInfo:
         return replace(super().info, languages=("en",))
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        self.embedded += len(texts)
+        return super().embed(texts)
 
 
 @pytest.fixture
@@ -39,6 +51,18 @@ def docs(tmp_path: Path) -> Path:
     for name, text in TEXTS.items():
         (folder / name).write_text(text * 3, encoding="utf-8")
     return folder
+
+
+def built(docs: Path, settings: Settings) -> tuple[BuildReport, list[int]]:
+    """Return the report of a build, and how many texts were embedded when each warning came."""
+    embedder = EnglishEmbedder(settings.embed)
+    embedded: list[int] = []
+
+    def note(event: Event) -> None:
+        if event.stage == "warning":
+            embedded.append(embedder.embedded)
+
+    return build([docs], docs / ".rag-index", settings, embedder=embedder, report=note), embedded
 
 
 @pytest.mark.parametrize(
@@ -111,11 +135,8 @@ def test_there_is_no_advice_where_none_is_needed(rows) -> None:
 
 
 def test_a_build_warns_once_and_before_it_embeds(docs) -> None:
-    events: list[Event] = []
-    done = build([docs], docs / ".rag-index", SETTINGS, embedder=EnglishEmbedder(SETTINGS.embed), report=events.append)
-    stages = [event.stage for event in events]
-    assert stages.count("warning") == 1
-    assert stages.index("warning") < stages.index("embed")
+    done, embedded = built(docs, SETTINGS)
+    assert embedded == [0]
     (warning,) = done.warnings
     assert "French (" in warning.message
     assert "Japanese (" in warning.message
@@ -129,16 +150,38 @@ def test_a_build_warns_once_and_before_it_embeds(docs) -> None:
         pytest.param(90, "French (13% of the text)", id="the first 1,024 chunks of a larger one"),
     ],
 )
-def test_the_warning_tells_the_shares_of_more_than_the_model_begins_with(tmp_path, files, share) -> None:
+def test_the_warning_tells_the_shares_of_what_was_read_before_the_model_begins(
+    monkeypatch, tmp_path, files, share
+) -> None:
+    # However slow this machine is, the first unit is a full one.
+    monkeypatch.setattr("rag_index.pipeline.unit.FIRST_S", 1000)
     for language in ("en", "fr"):
         for number in range(files):
             text = "".join(f"{TEXTS[language + '.md']}{number} {line}\n\n" for line in range(10))
             (tmp_path / f"{language}{number:03}.md").write_text(text, "utf-8")
     settings = replace(SETTINGS, chunk=ChunkSettings(size=100, overlap=0))
-    done = build([tmp_path], tmp_path / ".rag-index", settings, embedder=EnglishEmbedder(settings.embed))
+    done, embedded = built(tmp_path, settings)
     (warning,) = done.warnings
     assert done.chunks.live == 20 * files
     assert share in warning.message
+    assert embedded == [0]
+
+
+def test_a_dry_run_warns_as_the_build_would(docs) -> None:
+    embedder = EnglishEmbedder(SETTINGS.embed)
+    index = docs / ".rag-index"
+    rehearsed = build([docs], index, SETTINGS, embedder=embedder, dry_run=True)
+    assert not embedder.embedded
+    assert rehearsed.warnings == build([docs], index, SETTINGS, embedder=embedder).warnings != []
+    assert build([docs], index, SETTINGS, embedder=embedder, dry_run=True).warnings == []
+
+
+def test_a_source_too_slow_to_show_its_languages_is_judged_when_it_has(monkeypatch, docs) -> None:
+    # The model begins with the first document, not after two seconds of them.
+    monkeypatch.setattr("rag_index.pipeline.unit.FIRST_S", 0)
+    done, embedded = built(docs, SETTINGS)
+    assert len(done.warnings) == 1
+    assert embedded != [0]
 
 
 def test_a_build_that_embeds_nothing_warns_of_nothing(docs) -> None:

@@ -57,7 +57,8 @@ def units_of_two(monkeypatch):
 def test_documents_of_the_next_unit_are_collected_while_the_model_is_busy(monkeypatch, tmp_path: Path) -> None:
     # Twenty documents a unit, not 1,024.
     monkeypatch.setattr("rag_index.pipeline.unit.UNIT_DOCUMENTS", 20)
-    # And none before it: a model that waits would be given the first few documents.
+    # And none before it, however slow this machine is.
+    monkeypatch.setattr("rag_index.pipeline.unit.FIRST_S", 1000)
     monkeypatch.setattr("rag_index.pipeline.unit.IDLE_CHUNKS", (10_000, 10_000))
     at_work, collected, seen = threading.Event(), threading.Event(), []
 
@@ -80,8 +81,8 @@ def test_documents_of_the_next_unit_are_collected_while_the_model_is_busy(monkey
 
 
 def test_a_model_that_waits_is_given_what_there_is(monkeypatch, tmp_path: Path) -> None:
-    # Two chunks, not 32; so that two short documents are enough.
-    monkeypatch.setattr("rag_index.pipeline.unit.IDLE_CHUNKS", (2, 2))
+    # At once, not after two seconds.
+    monkeypatch.setattr("rag_index.pipeline.unit.FIRST_S", 0)
     embedder, begun = Noting(), threading.Event()
     embedder.before = begun.set
 
@@ -99,7 +100,8 @@ def test_a_model_that_waits_is_given_what_there_is(monkeypatch, tmp_path: Path) 
 
 
 def test_a_model_that_waits_is_given_twice_as_much_each_time(monkeypatch, tmp_path: Path) -> None:
-    # From four chunks, not 32, to 16, not 256.
+    # From four chunks, not 32, to 16, not 256; the first one at once.
+    monkeypatch.setattr("rag_index.pipeline.unit.FIRST_S", 0)
     monkeypatch.setattr("rag_index.pipeline.unit.IDLE_CHUNKS", (4, 16))
     given, embedder = [], Noting()
 
@@ -116,7 +118,7 @@ def test_a_model_that_waits_is_given_twice_as_much_each_time(monkeypatch, tmp_pa
             yield Document(Source(f"{number}.txt", sha256=str(number)), text=f"Text {number} is one chunk.")
 
     build_documents(documents(), tmp_path / "index", HASH, embedder=Counting())
-    assert given[:4] == [4, 8, 16, 16]
+    assert given[:5] == [1, 4, 8, 16, 16]
     assert sum(given) == 50
 
 

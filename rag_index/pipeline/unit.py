@@ -101,7 +101,7 @@ class UnitWriter:
         self._any_new = False
         self._all_read = False
         self._enough = IDLE_CHUNKS[0]
-        self._counted: set[bytes] = set()
+        self._seen = bytearray()
         self._expected = 0
         self._documents = 0
         self._tokens = 0
@@ -207,13 +207,13 @@ class UnitWriter:
     def _embed(self, unit: Sequence[Prepared]) -> None:
         """Have the model begin with the texts of `unit` that no one has embedded before."""
         wanted = {piece.key: piece for prepared in unit for piece in prepared.pieces}
-        missing = {key: wanted[key] for key in wanted.keys() - self._manifest.slots(wanted).keys()}
+        known = self._manifest.slots(wanted)
+        self._count(known.values(), reused=True)
+        missing = {key: wanted[key] for key in wanted.keys() - known.keys()}
         for source in self._sources:
             if missing:
                 self._take(source, missing)
         new = {key: piece for key, piece in wanted.items() if key in missing}  # in the order of the documents
-        self._totals.reused += len((wanted.keys() - new.keys()) - self._counted)
-        self._counted.update(wanted)
         self._documents += len(unit)
         self._tokens += _tokens(wanted.values())
         self._done = self._tokens - _tokens(new.values())
@@ -228,16 +228,26 @@ class UnitWriter:
         if found:
             import numpy as np
 
-            self._manifest.add_vectors(list(found), np.stack(list(found.values())))
+            first = self._manifest.add_vectors(list(found), np.stack(list(found.values())))
+            self._count(range(first, first + len(found)), reused=True)
             for key in found:
                 del missing[key]
 
     def _made(self, keys: Sequence[bytes], matrix: Matrix) -> None:
         """Keep vectors that were made."""
-        self._manifest.add_vectors(keys, matrix)
+        first = self._manifest.add_vectors(keys, matrix)
+        self._count(range(first, first + len(keys)), reused=False)
         self._totals.embedded += len(keys)
         if self._keep:
             self._keep(keys, matrix)
+
+    def _count(self, rows: Iterable[int], *, reused: bool) -> None:
+        """Note that vectors are used, each once; a byte a row, since a set of keys would be most of our memory."""
+        for row in rows:
+            if row >= len(self._seen):
+                self._seen.extend(bytes(row + 1 - len(self._seen)))
+            self._totals.reused += reused and not self._seen[row]
+            self._seen[row] = 1
 
     def _tell(self, tokens: int) -> None:
         self._done += tokens

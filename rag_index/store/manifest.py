@@ -175,11 +175,15 @@ class Manifest:
 
     # --- changes ---
 
-    def add_vectors(self, keys: Sequence[bytes], matrix: Matrix) -> None:
-        """Keep the vectors of `keys` (none of them here yet), whatever becomes of the texts that need them."""
-        if not keys:
-            return
+    def add_vectors(self, keys: Sequence[bytes], matrix: Matrix) -> int:
+        """Keep the vectors of `keys` (none of them here yet), whatever becomes of the texts that need them.
+
+        Returns:
+            The row of the first; the others follow.
+        """
         first = self._vectors.rows
+        if not keys:
+            return first
         with schema.failures(self.folder), self._vectors.appending(matrix) as sums, self._commit():
             pairs = [(key, first + at) for at, key in enumerate(keys)]
             self._sql.executemany("INSERT INTO vectors VALUES (?, ?)", pairs)
@@ -187,6 +191,7 @@ class Manifest:
             self._put("vectors", {"file": self._number, "rows": self._vectors.rows})
         passing("keys-committed")
         self.live = np.concatenate([self.live, np.zeros(len(keys), bool)])
+        return first
 
     def put(self, documents: Sequence[Prepared]) -> tuple[int, int]:
         """Make `documents` live in place of what was stored under their paths; their vectors must be here.

@@ -89,7 +89,7 @@ def _open(path: Path) -> sqlite3.Connection:
     for pragma in (
         "synchronous=FULL",  # a commit that was acknowledged survives a power loss
         "wal_autocheckpoint=0",  # the main file changes only when its seal is taken off (see seal.py)
-        "cache_size=-65536",
+        "cache_size=-8192",  # kB; more is memory that a build of any size would fill, and was no faster
         "temp_store=MEMORY",
         "cell_size_check=ON",
         "trusted_schema=OFF",

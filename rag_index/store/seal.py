@@ -7,10 +7,10 @@ Before that the writer takes the seal off, afterwards it puts a new one on.
 
 from __future__ import annotations
 
+import mmap
 import sqlite3
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from rag_index.errors import IndexDamagedError, RagIndexError
@@ -21,6 +21,8 @@ from rag_index.store.schema import DATABASE, open_to_read
 NAME = "seal"
 _PART = 1 << 24
 """Bytes under one checksum; parts are read by several threads."""
+_STEP = 1 << 20
+_DROP: int | None = getattr(mmap, "MADV_DONTNEED", None)  # not on Windows
 
 
 def unseal(folder: Path) -> None:
@@ -106,7 +108,18 @@ def _unchanged(folder: Path, values: dict[str, object]) -> bool:
 def _sums(path: Path) -> list[int]:
     if not path.stat().st_size:
         return []
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data, memoryview(data) as view:
-        starts = range(0, len(view), _PART)
-        with ThreadPoolExecutor(4) as pool:
-            return list(pool.map(lambda at: zlib.crc32(view[at : at + _PART]), starts))
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        starts = range(0, len(data), _PART)
+        with memoryview(data) as view, ThreadPoolExecutor(4) as pool:
+            return list(pool.map(lambda at: _sum(data, view[at : at + _PART], at), starts))
+
+
+def _sum(data: mmap.mmap, part: memoryview, at: int) -> int:
+    """Return the checksum of the part at `at`; what was read of it counts as memory of this process no longer."""
+    total = 0
+    for start in range(0, len(part), _STEP):
+        step = part[start : start + _STEP]
+        total = zlib.crc32(step, total)
+        if _DROP is not None:
+            data.madvise(_DROP, at + start, len(step))
+    return total

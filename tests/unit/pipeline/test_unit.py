@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_index.embed import load_embedder
+from rag_index.embed.cache import VectorCache
 from rag_index.pipeline import build_documents
 from rag_index.settings import Settings
 from rag_index.store import open_snapshot
@@ -148,3 +149,22 @@ def test_after_a_failure_the_model_has_stopped_and_its_vectors_are_not_made_agai
     assert live(tmp_path / "index") == 8
     assert first.embedded > 0
     assert first.embedded + second.embedded == whole.embedded
+
+
+def test_a_text_in_many_units_is_counted_once_as_embedded_or_as_reused(units_of_two, tmp_path: Path) -> None:
+    shared = "This paragraph stands in every document, and so it has one vector."
+
+    def documents(count: int):
+        for number in range(count):
+            own = f"This paragraph stands in document {number} alone, where it says its number, {number}."
+            yield Document(Source(f"{number}.txt", sha256=str(number)), text=f"{shared}\n\n{own}")
+
+    settings = replace(HASH, chunk=replace(HASH.chunk, size=90, overlap=0))
+    with VectorCache(tmp_path / "cache") as cache:
+        first = build_documents(documents(6), tmp_path / "one", settings, embedder=Noting(), cache=cache)
+        assert (first.chunks.live, first.embedded, first.reused) == (12, 7, 0)
+        again = build_documents(documents(8), tmp_path / "two", settings, embedder=Noting(), cache=cache)
+        assert (again.chunks.live, again.embedded, again.reused) == (16, 2, 7)
+    settings = replace(settings, chunk=replace(settings.chunk, overlap=1))  # new pieces of texts that are known
+    anew = build_documents(documents(8), tmp_path / "two", settings, embedder=Noting())
+    assert anew.embedded + anew.reused == 9

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 import numpy as np
 from rag_index.embed.hashing import HashEmbedder
+from rag_index.extract.isolated import peak_mb
 from rag_index.pipeline import build
 from rag_index.settings import EmbedSettings, Settings
 
@@ -23,6 +24,7 @@ class Stub(HashEmbedder):
 
 settings = replace(Settings(), embed=EmbedSettings(model="hash"))
 build([Path(sys.argv[1])], Path(sys.argv[2]), settings, embedder=Stub(settings.embed))
+print(peak_mb())
 """
 
 
@@ -36,10 +38,13 @@ def measure() -> dict:
             write(folder, words, size_mb)
             peaks[size_mb] = run([PYTHON, "-c", STUB, folder, place / f"index-{size_mb}"])
         real = run([*RAG_INDEX, "build", CORPORA, "--index", place / "real"], cache=place / "cache")
+    own = {size: float(taken.out) for size, taken in peaks.items()}
     return {
+        "peak of the process that builds, MB": own,
         "runs": {f"{size} MB, stub": taken.figures() for size, taken in peaks.items()} | {"MiniLM": real.figures()},
         "figures": [
-            figure("200 MB of text, peak of 20 MB", peaks[200].peak_mb / peaks[20].peak_mb, "<= 1.2", "x"),
+            figure("200 MB of text, peak of 20 MB, the process that builds", own[200] / own[20], "<= 1.2", "x"),
+            figure("... the largest, which makes Chroma's copy", peaks[200].peak_mb / peaks[20].peak_mb, "<= 1.2", "x"),
             figure("build with MiniLM, peak", real.peak_mb, "<= 1536", " MB"),
         ],
     }

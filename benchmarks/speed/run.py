@@ -20,7 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.json"
-PARTS = ("start", "embedding", "build", "rebuild", "stop", "query", "warm", "memory")
+PARTS = ("start", "embedding", "build", "larger", "rebuild", "stop", "query", "warm", "memory")
 sys.path.insert(0, str(HERE))
 
 

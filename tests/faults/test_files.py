@@ -189,7 +189,8 @@ def test_a_hundred_thousand_tiny_files(tmp_path: Path, tried) -> None:
         first = time.process_time() - began
         began = time.process_time()
         assert build([folder], folder / ".rag-index", SETTINGS).files.unchanged == count
-        assert len(list(Path("/proc/self/fd").iterdir())) == handles
+        # Fewer when a test before left some to be collected.
+        assert len(list(Path("/proc/self/fd").iterdir())) <= handles
         return first, time.process_time() - began
 
     few, many = spent(10_000), spent(100_000)

@@ -34,17 +34,20 @@ def nest_rows(rows: Iterable[Row]) -> tuple[Block, ...]:
     for at, (start, end, kind, label, role, level) in enumerate(sorted(rows, key=_outer_first)):
         while around and around[-1][0] <= start:
             around.pop()
-        parent, own = -1, role
-        for outer_end, outer, outer_role in reversed(around):
-            if outer_end >= end:
-                parent = outer
-                if role == "body":
-                    own = outer_role
-                break
+        parent, inherited = _holder(around, end)
+        own = inherited if role == "body" else role
         nested.append(Block(start, end, kind, label, own, level, parent))
         if kind != "page" and end > start:
             around.append((end, at, own))
     return tuple(nested)
+
+
+def _holder(around: Sequence[tuple[int, int, str]], end: int) -> tuple[int, str]:
+    """Return index and role of the innermost of the blocks `around` that reaches to `end`."""
+    for until, at, role in reversed(around):
+        if until >= end:
+            return at, role
+    return -1, "body"
 
 
 def _outer_first(row: Row) -> tuple[int, int, int, int]:
